@@ -214,6 +214,8 @@ void st_prefetch_free(const struct store *st, st_off off);
 /* Per-pool secret, 32 random bytes, for keyed hashes. */
 const uint8_t *st_secret(const struct store *st);
 uint32_t st_epoch(const struct store *st);
+/* Keyed 64-bit hash of n bytes (XXH3 with a secret of this pool's own, so that clients cannot choose collisions). */
+uint64_t st_hash(const struct store *st, const void *p, size_t n);
 
 void st_set_durability(struct store *st, enum st_durability d);
 enum st_durability st_get_durability(const struct store *st);
