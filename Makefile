@@ -43,9 +43,9 @@ all: $(SERVER) $(UTILS)
 define room_rules
 $(1)_SRC := $$(wildcard src/$(1)/*.c)
 $(BUILD)/lib$(1).a: $$($(1)_SRC:src/%.c=$(BUILD)/%.o)
-	@rm -f $$@; ar rcs $$@ $$^
+	@mkdir -p $$(@D); rm -f $$@; ar rcs $$@ $$^
 $(DBG)/lib$(1).a: $$($(1)_SRC:src/%.c=$(DBG)/%.o)
-	@rm -f $$@; ar rcs $$@ $$^
+	@mkdir -p $$(@D); rm -f $$@; ar rcs $$@ $$^
 endef
 $(foreach r,$(ROOMS),$(eval $(call room_rules,$(r))))
 
