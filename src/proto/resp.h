@@ -9,10 +9,16 @@
 /* ---- commands in ---- */
 
 struct resp_limits {
-	int64_t max_bulk;      /* proto-max-bulk-len; 16 KiB before authentication */
-	int64_t max_args;      /* 1 Mi (INT_MAX in effect), 10 before authentication */
-	size_t max_inline;     /* 64 KiB */
+	int64_t max_bulk;      /* proto-max-bulk-len; RESP_UNAUTH_BULK before authentication */
+	int64_t max_args;      /* INT_MAX; RESP_UNAUTH_ARGS before authentication */
+	size_t max_inline;     /* RESP_MAX_INLINE; also the longest line of a length, as in Redis */
 };
+
+#define RESP_MAX_BULK (INT64_C(512) << 20)
+#define RESP_MAX_INLINE ((size_t)64 << 10)
+/* A max_args of this or less is taken as "not authenticated" and words the errors so. */
+#define RESP_UNAUTH_ARGS 10
+#define RESP_UNAUTH_BULK 16384
 
 enum resp_status {
 	RESP_MORE,    /* the input ends inside a command: call again with the same bytes and more behind them */
@@ -30,7 +36,10 @@ struct resp_parser {
 	uint32_t cap;
 	int64_t left;       /* arguments still to come, of a command begun; 0 none begun */
 	size_t used;
-	size_t pos;         /* input looked at so far */
+	size_t item;        /* where the line or the bulk being read begins */
+	size_t pos;         /* input looked at so far: this line has no end before */
+	int64_t bulk;       /* in_bulk: its length */
+	bool in_bulk;
 	size_t need;        /* with RESP_MORE: input length at which going on can succeed; 0 unknown */
 	const char *error;
 	char errbuf[96];
@@ -39,13 +48,16 @@ struct resp_parser {
 };
 
 /* Looks at the n bytes at p, which begin where the last command ended. No allocation for commands of a few
- * arguments once argv has room (argv is kept between commands; resp_idle gives it back). */
+ * arguments once argv has room (argv is kept between commands; resp_idle gives it back). The answer does not
+ * depend on how the input was cut into calls. After RESP_ERROR only resp_idle may follow. As in Redis, the two
+ * bytes behind a length or a bulk are skipped, not compared with CR LF (a line ends at its CR). */
 enum resp_status resp_parse(struct resp_parser *ps, const struct resp_limits *lim, const char *p, size_t n);
 /* Gives back all memory; for a connection that has nothing half-read. */
 void resp_idle(struct resp_parser *ps);
 
 /* Splits one inline line by Redis's rules (quotes, \xHH, \n \r \t \b \a). Appends the arguments' bytes to
- * store and their count to *argc_out; returns false on unbalanced quotes. Also used for config lines. */
+ * store, whose next growth may move them, and puts slices of it into a new array *argv_out, which the caller
+ * mem_frees (NULL without arguments). False on unbalanced quotes: nothing is handed out. Also for config lines. */
 bool resp_split_line(struct bytes line, struct buf *store, struct bytes **argv_out, size_t *argc_out);
 
 /* ---- replies out: append to a buffer ---- */
