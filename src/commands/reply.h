@@ -28,13 +28,20 @@ struct reply_ops {
 	/* For arrays whose length is known at the end: open, add elements, close with the count. Nestable. */
 	size_t (*open)(struct reply *r);
 	void (*close)(struct reply *r, size_t mark, char kind, int64_t n); /* kind: '*', '%', '~' */
+	/* Takes back all that was added since the mark (an EXEC that is undone, CLIENT REPLY OFF). A mark is good for one
+	 * command: nothing before it is sent or changed meanwhile. */
+	size_t (*mark)(struct reply *r);
+	void (*rewind)(struct reply *r, size_t mark);
 };
+
+struct error_stats; /* the engine's counters by error prefix */
 
 /* First member of every sink. */
 struct reply {
 	const struct reply_ops *ops;
-	int resp;          /* 2 or 3 */
-	uint32_t errors;   /* error replies made through this sink */
+	int resp;                  /* 2 or 3; HELLO and RESET change it */
+	uint32_t errors;           /* error replies made through this sink */
+	struct error_stats *stats; /* engine_run sets it; NULL: errors are not counted by prefix */
 };
 
 static inline void reply_status(struct reply *r, const char *s) { r->ops->status(r, bytes_of(s)); }
@@ -47,7 +54,7 @@ static inline void reply_array(struct reply *r, int64_t n) { r->ops->array(r, n)
 static inline void reply_map(struct reply *r, int64_t n) { r->ops->map(r, n); }
 static inline void reply_set(struct reply *r, int64_t n) { r->ops->set(r, n); }
 
-/* Counts it too. s: "ERR ..." whole. */
+/* All errors go through these two, which count them. s: "ERR ..." whole. */
 void reply_error(struct reply *r, const char *s);
 void reply_errorf(struct reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Standard errors, with Redis's words. */
