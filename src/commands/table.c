@@ -175,28 +175,27 @@ static uint32_t full_acl(const struct cmd *c)
 	return acl | (f & CMD_FAST ? ACL_FAST : ACL_SLOW);
 }
 
-/* The one triple that says most about a row's specifications, as Redis forms it: ranges by index only, the first begins,
- * and each that follows without a gap lengthens it. */
+/* The one triple that older clients know: the ranges by index that follow each other without a gap. A specification that
+ * does not fit into it means that the keys move. */
 static void fill_range(struct cmd_row *row)
 {
-	int first = 0, last = 0, step = 0;
-	bool movable = row->c.keys_n > 0 && row->c.get_keys != NULL && row->c.flags & CMD_MOVABLEKEYS;
+	int first = 0, last = 0;
+	bool alone = row->c.keys_n == 1;
 	for (unsigned i = 0; i < row->c.keys_n; i++) {
 		const struct cmd_key_spec *k = &row->c.keys[i];
-		if (k->begin != KEYS_INDEX || k->find != KEYS_RANGE)
+		bool gap = last > 0 && k->pos != last + 1;
+		if (k->begin != KEYS_INDEX || k->find != KEYS_RANGE || (!alone && (k->step != 1 || gap))) {
+			row->c.flags |= CMD_MOVABLEKEYS;
 			continue;
-		if (first != 0 && (k->step != step || (step != 0 && last >= 0 && k->pos != last + step)))
-			continue;
-		int end = k->last >= 0 ? k->pos + k->last : k->last;
-		if (first == 0)
-			first = k->pos;
-		last = end;
-		step = k->step;
+		}
+		if (k->flags & KEY_INCOMPLETE)
+			row->c.flags |= CMD_MOVABLEKEYS;
+		first = first == 0 ? k->pos : first;
+		last = k->last >= 0 ? k->pos + k->last : k->last;
+		row->step = k->step;
 	}
-	(void)movable;
 	row->first = first;
 	row->last = last;
-	row->step = step;
 }
 
 static struct cmd_row *new_row(const struct cmd *c, struct cmd_row *parent)
