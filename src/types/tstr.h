@@ -28,19 +28,36 @@ void tstr_view(const struct ks_ref *r, struct tstr *out);
 void tstr_read(const struct ks_ref *r, const struct tstr *v, uint64_t at, void *out, size_t n);
 /* The value as an integer, by the strict rule of num_i64. */
 bool tstr_i64(const struct ks_ref *r, const struct tstr *v, int64_t *out);
+/* The same without a view: true and cheap where the value is held as an integer (INCR). False says nothing. */
+bool tstr_held_i64(const struct ks_ref *r, int64_t *out);
 
 /* Deadline argument of tstr_put. */
 #define TSTR_TTL_NONE (-1) /* the key has no deadline afterwards */
 #define TSTR_TTL_KEEP (-2) /* whatever it was */
 
+/* How tstr_put_as takes the text. */
+enum tstr_as {
+	TSTR_AS_VALUE, /* a strict integer becomes one: SET and most others */
+	TSTR_AS_TEXT,  /* stays text, OBJECT ENCODING says embstr or raw by the length: INCRBYFLOAT */
+	TSTR_AS_RAW    /* stays text, OBJECT ENCODING says raw: BITOP */
+};
+
 /* Sets the key to these bytes, whatever was there (of any type). `found`: a ref of the same key from ks_find in this
  * tick, or NULL when it is not there. Text that is a strict integer is stored as one. deadline: Unix ms or TSTR_TTL_*.
- * A `found` ref is valid afterwards. Needs ks_reserve(key + value). */
-void tstr_put(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, struct bytes value, int64_t deadline);
+ * A `found` ref is valid afterwards. The value must not lie in the key's own record. Needs ks_reserve(key + value). */
+void tstr_put_as(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, struct bytes value, enum tstr_as as,
+	int64_t deadline);
+static inline void tstr_put(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, struct bytes value,
+	int64_t deadline)
+{
+	tstr_put_as(ks, db, key, found, value, TSTR_AS_VALUE, deadline);
+}
 void tstr_put_i64(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, int64_t value, int64_t deadline);
-/* Writes bytes at a position of an existing string (r) or of a new one (found NULL), zero-filling up to it; the
- * deadline stays. at + n <= TSTR_MAX, n > 0. Returns the new length. APPEND, SETRANGE, SETBIT, BITFIELD use it.
- * `raw`: OBJECT ENCODING says raw afterwards, as Redis does after these commands. */
+/* Writes bytes at a position of an existing string (found) or of a new one (found NULL), zero-filling up to it; the
+ * deadline stays. at + n <= TSTR_MAX; n may be 0 (APPEND of nothing), then at must not lie beyond the end. Returns the new
+ * length. APPEND, SETRANGE, SETBIT, BITFIELD use it. OBJECT ENCODING says raw afterwards, as Redis does after these commands
+ * (but APPEND to an absent key is tstr_put there, and should be here). s must not lie in the key's own record.
+ * Needs ks_reserve(key + tstr_write_reserve). */
 uint64_t tstr_write(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, uint64_t at, struct bytes s);
 /* What tstr_write may need, for ks_reserve. */
 size_t tstr_write_reserve(const struct ks_ref *found, uint64_t at, size_t n);
