@@ -133,12 +133,12 @@ static void reply_info(struct reply *r, const struct cmd_row *row)
 	for (int64_t i = 0; i < n; i++)
 		reply_str(r, c->tips[i]);
 	reply_key_specs(r, c);
-	reply_set(r, command__count_subs(row));
+	reply_set(r, cmd__count_subs(row));
 	for (const struct cmd_row *sub = row->sub; sub != NULL; sub = sub->next)
 		reply_info(r, sub);
 }
 
-int64_t command__count_subs(const struct cmd_row *row)
+int64_t cmd__count_subs(const struct cmd_row *row)
 {
 	int64_t n = 0;
 	for (const struct cmd_row *sub = row->sub; sub != NULL; sub = sub->next)

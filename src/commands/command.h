@@ -4,7 +4,7 @@
 
 #include "commands/internal.h"
 
-int64_t command__count_subs(const struct cmd_row *row);
+int64_t cmd__count_subs(const struct cmd_row *row);
 void cmd_command_docs(struct call *c);
 
 #endif

@@ -102,7 +102,7 @@ static void put_docs(struct reply *r, const struct cmd_row *row)
 	}
 	if (row->sub != NULL) {
 		reply_str(r, "subcommands");
-		reply_map(r, command__count_subs(row));
+		reply_map(r, cmd__count_subs(row));
 		for (const struct cmd_row *sub = row->sub; sub != NULL; sub = sub->next)
 			put_docs(r, sub);
 		n++;

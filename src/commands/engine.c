@@ -71,7 +71,7 @@ void engine_set_command_timing(struct engine *e, bool on)
 	e->last_ns = clock_mono_ns();
 }
 
-void error_stats__count(struct error_stats *st, struct bytes text)
+void engine__count_error(struct error_stats *st, struct bytes text)
 {
 	st->total++;
 	const char *space = memchr(text.p, ' ', text.n < ERROR_PREFIX_MAX ? text.n : ERROR_PREFIX_MAX);
@@ -119,7 +119,7 @@ static void reject(struct session *s, struct cmd_row *row, struct reply *r, cons
 	if (row != NULL)
 		row->stats.rejected++;
 	if (row != NULL && row->c.fn == cmd_exec)
-		tx__abort(s, r, error);
+		multi__abort(s, r, error);
 	else
 		reply_error(r, error);
 }
@@ -245,7 +245,7 @@ static void run(struct engine *e, struct session *s, const struct cmd *cmd, cons
 		if (!admit(e, s, row, r))
 			return;
 		if (s->flags & SESSION_MULTI && !(cmd->flags & CMD_TX_NOW)) {
-			tx__queue(s, cmd, argv, argc, r);
+			multi__queue(s, cmd, argv, argc, r);
 			return;
 		}
 	}

@@ -18,7 +18,8 @@
  *	 .args = ARGS(A("key", KEY), A("value", STRING))},
  *
  * Not written down, because engine_register derives it: categories that follow from flags (write, read, fast, slow, admin,
- * dangerous, blocking, pubsub), CMD_MOVABLEKEYS (from the key specifications), first/last/step. Flags, arity, keys, tips and argument names are Redis's; the sentences are ours. */
+ * dangerous, blocking, pubsub), CMD_MOVABLEKEYS (from the key specifications), first/last/step. Flags, arity, keys, tips and
+ * argument names are Redis's; the sentences are ours. */
 #define CMD(name_, arity_, fn_, flags_, acl_) \
 	.name = name_, .arity = arity_, .fn = fn_, .flags = flags_, .acl = acl_
 #define DOC(group_, since_, complexity_, summary_) \
@@ -100,7 +101,7 @@ struct error_stats {
 	} kinds[ERROR_KINDS_MAX];
 };
 /* Counts one error reply, text as given to reply_error. */
-void error_stats__count(struct error_stats *st, struct bytes text);
+void engine__count_error(struct error_stats *st, struct bytes text);
 
 struct cmd_slot {
 	struct cmd_name key;
@@ -151,13 +152,13 @@ void engine__call(struct engine *e, struct session *s, struct cmd_row *row, cons
 void cmd_exec(struct call *c);
 
 /* Keeps a copy of the command for EXEC and answers QUEUED. The session is in MULTI. */
-void tx__queue(struct session *s, const struct cmd *cmd, const struct bytes *argv, uint32_t argc, struct reply *r);
+void multi__queue(struct session *s, const struct cmd *cmd, const struct bytes *argv, uint32_t argc, struct reply *r);
 /* Ends MULTI: drops the queue and what is watched. */
-void tx__discard(struct session *s);
+void multi__discard(struct session *s);
 /* EXEC was refused before it could run. */
-void tx__abort(struct session *s, struct reply *r, const char *error);
+void multi__abort(struct session *s, struct reply *r, const char *error);
 /* The queue holds a command with one of these flags. */
-bool tx__queued_any(const struct session *s, uint32_t flags);
+bool multi__queued_any(const struct session *s, uint32_t flags);
 
 void watch__attach(struct engine *e); /* observes e->ks */
 void watch__free(struct engine *e);

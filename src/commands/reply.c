@@ -11,7 +11,7 @@ static void send_error(struct reply *r, struct bytes s)
 {
 	r->errors++;
 	if (r->stats != NULL)
-		error_stats__count(r->stats, s);
+		engine__count_error(r->stats, s);
 	r->ops->error(r, s);
 }
 

@@ -25,7 +25,7 @@ void session_init(struct session *s, struct engine *e, const struct session_ops 
 void session_fini(struct session *s)
 {
 	struct engine *e = s->e;
-	tx__discard(s);
+	multi__discard(s);
 	buf_free(&s->name);
 	buf_free(&s->lib_name);
 	buf_free(&s->lib_ver);
@@ -43,7 +43,7 @@ void session_fini(struct session *s)
 
 void session_reset(struct session *s)
 {
-	tx__discard(s);
+	multi__discard(s);
 	s->flags &= ~(uint32_t)(SESSION_READONLY | SESSION_NO_EVICT | SESSION_NO_TOUCH);
 	s->db = 0;
 	s->resp = 2;

@@ -54,7 +54,7 @@ static void *tx_alloc(struct multi *m, size_t n)
 	return p;
 }
 
-void tx__queue(struct session *s, const struct cmd *cmd, const struct bytes *argv, uint32_t argc, struct reply *r)
+void multi__queue(struct session *s, const struct cmd *cmd, const struct bytes *argv, uint32_t argc, struct reply *r)
 {
 	struct multi *m = s->multi;
 	/* What EXEC will refuse anyway is not kept. */
@@ -79,7 +79,7 @@ void tx__queue(struct session *s, const struct cmd *cmd, const struct bytes *arg
 	r->ops->status(r, BYTES_LIT("QUEUED"));
 }
 
-void tx__discard(struct session *s)
+void multi__discard(struct session *s)
 {
 	if (s->multi != NULL) {
 		for (struct tx_block *b = s->multi->blocks, *next; b != NULL; b = next) {
@@ -93,22 +93,22 @@ void tx__discard(struct session *s)
 	watch__forget(s);
 }
 
-void tx__abort(struct session *s, struct reply *r, const char *error)
+void multi__abort(struct session *s, struct reply *r, const char *error)
 {
-	tx__discard(s);
+	multi__discard(s);
 	if (strncmp(error, "ERR ", 4) == 0)
 		error += 4;
 	reply_errorf(r, "EXECABORT Transaction discarded because of: %s", error);
 }
 
-bool tx__queued_any(const struct session *s, uint32_t flags)
+bool multi__queued_any(const struct session *s, uint32_t flags)
 {
 	return s->multi != NULL && (s->multi->flags & flags) != 0;
 }
 
 bool session_would_write(const struct session *s, const struct cmd *cmd)
 {
-	return (cmd->flags & CMD_WRITE) || (cmd->fn == cmd_exec && tx__queued_any(s, CMD_WRITE));
+	return (cmd->flags & CMD_WRITE) || (cmd->fn == cmd_exec && multi__queued_any(s, CMD_WRITE));
 }
 
 int session_multi_count(const struct session *s)
@@ -142,7 +142,7 @@ static void cmd_discard(struct call *c)
 		reply_error(c->r, "ERR DISCARD without MULTI");
 		return;
 	}
-	tx__discard(c->s);
+	multi__discard(c->s);
 	reply_ok(c->r);
 }
 
@@ -220,7 +220,7 @@ void cmd_exec(struct call *c)
 			reply_error(c->r, "EXECABORT Transaction discarded because of previous errors.");
 		else
 			c->r->ops->null_array(c->r);
-		tx__discard(s);
+		multi__discard(s);
 		return;
 	}
 	watch__forget(s);
@@ -246,7 +246,7 @@ void cmd_exec(struct call *c)
 		else
 			reply_error(c->r, "OOM the transaction is larger than one tick can hold; nothing of it was applied.");
 	}
-	tx__discard(s);
+	multi__discard(s);
 }
 
 #define TX_FLAGS (CMD_NOSCRIPT | CMD_LOADING | CMD_STALE)
