@@ -5,6 +5,19 @@
 #include "layout.h"
 #include "store.h"
 
+/* ---- deliberately broken builds: the crash tests must catch each (tests/crash) ---- */
+
+enum st__broken {
+	ST__BROKEN_NONE, ST__BROKEN_DROP_FLUSH, ST__BROKEN_DROP_FENCE, ST__BROKEN_APPLY_FIRST, ST__BROKEN_REPLAY_OLDER,
+	ST__BROKEN_SKIP_SUM, ST__BROKEN_REUSE_EARLY
+};
+#ifdef PERDURE_FAULTS
+extern enum st__broken st__broken;
+#define ST__BROKEN(what) (st__broken == ST__BROKEN_##what)
+#else
+#define ST__BROKEN(what) 0
+#endif
+
 /* ---- classes ---- */
 
 #define ST__CLASSES 96u
@@ -13,7 +26,8 @@ struct st__class {
 	uint32_t per_slab;
 	uint32_t inverse;  /* (within-slab offset * inverse) >> 32 = object number */
 };
-extern const struct st__class *st__classes(void);
+const struct st__class *st__classes(void);
+unsigned st__class_count(void);
 unsigned st__class_of(size_t n);  /* ST__CLASSES when n > ST_OBJ_MAX */
 
 /* ---- pool: who owns the memory (pool.c: libpmemobj; sim.c: memory of the test) ---- */
@@ -26,6 +40,7 @@ struct st__pool {
 	bool created;                    /* by this open */
 	bool is_pmem;                    /* the file system maps persistent memory (DAX) */
 	bool is_tmpfs;
+	bool failed;                     /* something could not be written: the pool must not be marked clean */
 	char dir[1024];                  /* directory of the pool */
 	struct st__part *parts;          /* for the file medium: what offset lives in which file */
 	unsigned n_parts;
@@ -43,7 +58,8 @@ struct st__pool_ops {
 	enum err (*extent)(struct st__pool *p, unsigned index, uint64_t bytes, uint64_t *start, uint64_t *slabs, struct errinfo *ei);
 	/* Where an extent of the table starts and how many units it has. */
 	enum err (*locate)(struct st__pool *p, unsigned index, uint64_t *start, uint64_t *slabs, struct errinfo *ei);
-	/* Makes [p, p+n) durable, whatever the medium: superblock, extent heads. Not for ticks. */
+	/* Makes [p, p+n) durable, whatever the medium: superblock, extent heads. Not for ticks. Where the disk
+	 * refuses, p->failed is set. */
 	void (*persist)(struct st__pool *p, const void *at, size_t n);
 	void (*close)(struct st__pool *p);
 };
@@ -86,7 +102,8 @@ struct st__medium_ops {
 	void (*idle)(struct st__medium *m);
 	const char *(*write_error)(struct st__medium *m);
 	void (*stats)(struct st__medium *m, struct st_stats *out);
-	/* Everything durable in its home (file: checkpoint), threads ended. */
+	/* Everything durable in its home (file: checkpoint), threads ended. Where disk errors keep it from its
+	 * home, pool->failed is set: the log is still needed and the pool must not be marked clean. */
 	void (*close)(struct st__medium *m);
 };
 /* Durable log region of the line log (pmem, sim): extent 0. */
@@ -96,7 +113,7 @@ struct st__line_ops {
 	void (*stream)(void *ctx, void *dst, const void *src, size_t n); /* non-temporal; durable with the next fence */
 	void (*store)(void *ctx, void *dst, const void *src, size_t n);  /* plain stores */
 };
-struct st__medium *st__medium_lines(struct store *st, const char *name, const struct st__line_ops *ops, void *ctx);
+struct st__medium *st__medium_lines(struct store *st, const struct st__line_ops *ops, void *ctx);
 extern const struct st__line_ops st__pmem_lines;
 /* log_size: bytes of the ring file. Creates it for a created pool; refuses where it is missing or another pool's. */
 enum err st__medium_file(struct store *st, const struct st_options *o, struct st__medium **out, struct errinfo *ei);
@@ -122,18 +139,18 @@ struct st__slab {
 	uint16_t cls;
 	uint8_t state;          /* st__slab_state as the tick has made it */
 	uint8_t listed;         /* on its class's list of partial slabs */
-	uint32_t next;          /* list of partial or free slabs; 0 end */
+	uint32_t next, prev;    /* list of partial slabs; next: also of free ones; 0 end */
 	uint32_t touched;       /* tick number it was last touched in */
 	uint32_t withheld;      /* objects freed but pinned */
 };
 
 /* ---- overlay ---- */
 
-enum st__entry_flag { ST__FRESH = 1, ST__DEAD = 2, ST__RAW = 4, ST__PART = 8, ST__REBORN = 16 };
+enum st__entry_flag { ST__FRESH = 1, ST__DEAD = 2, ST__RAW = 4, ST__PART = 8 };
 struct st__entry {
 	st_off off;       /* 0: empty place of the table */
 	char *p;          /* overlay copy, or home when fresh */
-	st_off owner;     /* ST__PART: the object */
+	uint64_t owner;   /* ST__PART: the object. ST__FRESH: its place in the born list */
 	uint32_t n;
 	uint32_t flags;
 	uint32_t unit;    /* unit number that saved or made it */
@@ -143,6 +160,7 @@ struct st__undo {
 	uint32_t entry;   /* index in entries */
 	uint32_t flags;   /* as they were */
 	uint32_t n;
+	uint32_t born;    /* its place in the born list, when fresh */
 	char *saved;      /* bytes as they were, NULL: none */
 	char *p;
 };
@@ -170,10 +188,9 @@ struct store {
 	/* units */
 	uint32_t unit;                  /* 0: none is open */
 	uint32_t unit_serial;
-	uint32_t unit_entries;          /* entries at its begin */
+	uint32_t unit_entries, unit_born, unit_died; /* lengths at its begin */
 	struct st__undo *undo;
 	uint32_t undo_n, undo_cap;
-	uint64_t unit_bytes;
 	/* allocator */
 	struct st__slab *slab;          /* by off >> 16, for the whole reservation */
 	uint64_t slab_n;
@@ -189,23 +206,32 @@ struct store {
 	uint32_t *spill_hold[2];        /* slabs under the last two records */
 	uint32_t spill_hold_n[2];
 	uint32_t tick;
-	uint32_t extents;               /* in use */
+	struct st__span { uint64_t start, units; } *span; /* extents in use, by index */
+	uint32_t extents;
+	uint64_t plenty;                /* with more free slabs than this a small reserve needs no thought */
+	uint64_t grow_retry_us;         /* growth has failed: not again before */
 	/* pins */
 	struct st__pin { st_off off; uint32_t n; bool freed; } *pins; /* open addressing */
 	uint32_t pins_n, pins_cap;
 	/* log */
 	uint64_t seq, salt;
+	bool opened;
 	uint64_t *record;               /* being built: head and body */
 	uint64_t record_cap;            /* words */
 	struct st_stats stats;
 	struct errinfo damage;
 };
 
+/* Bytes of st__meta_layout that ticks edit as one. */
+#define ST__META_EDIT 96u
+
 /* overlay.c */
 struct st__entry *st__find(const struct store *st, st_off off);
 struct st__entry *st__put(struct store *st, st_off off, uint32_t n, uint32_t flags); /* new entry, not copied */
 /* Makes [off, off+n) of store metadata (not an object) writable in this tick. */
 void *st__edit_raw(struct store *st, uint64_t off, uint32_t n);
+/* An object of the store's own, never shared with snapshots. */
+void *st__edit_own(struct store *st, st_off off);
 void st__overlay_reset(struct store *st);
 void st__save(struct store *st, struct st__entry *e); /* before a change of an entry, when a unit is open */
 struct st__meta_layout *st__meta_edit(struct store *st);
@@ -213,6 +239,10 @@ static inline const struct st__meta_layout *st__meta(const struct store *st)
 {
 	return st_view(st, st->meta_off);
 }
+
+/* hash.c: XXH3 of n bytes, continued from the sum of what came before (0: none) */
+uint64_t st__sum(uint64_t before, const void *p, size_t n);
+void st__hash_init(struct store *st);
 
 /* slab.c */
 enum err st__slabs_init(struct store *st);
@@ -222,16 +252,34 @@ void st__extent_adopt(struct store *st, uint64_t start);     /* its slabs become
 void st__slab_look(struct store *st, uint32_t s);             /* fills busy and used */
 void st__slabs_edit(struct store *st);    /* at commit: bitmaps and slab words from born and died */
 void st__slabs_committed(struct store *st); /* after the record: what died becomes reusable */
+void st__free_own(struct store *st, st_off off); /* whatever its birth */
+void st__slab_unborn(struct store *st, st_off off);  /* undo of an allocation, a free of a committed object, of a fresh one */
+void st__slab_undied(struct store *st, st_off off);
+void st__slab_reborn(struct store *st, st_off off);
 uint32_t st__slab_take(struct store *st); /* a whole free slab for a spilled record; 0 none */
 void st__slab_give(struct store *st, uint32_t s);
+void st__slab_unwithhold(struct store *st, st_off off);
+uint64_t st__meta_place(const struct st__extent_layout *x);
 static inline unsigned st__object_number(const struct st__class *c, st_off off)
 {
 	return (unsigned)(((off & (ST__SLAB - 1)) * (uint64_t)c->inverse) >> 32);
 }
 
+void st__poll_growth(struct store *st);
+/* store.c: [off, off+n) lies in the units of extents in use */
+bool st__in_extents(const struct store *st, uint64_t off, uint64_t n);
+
 /* tick.c */
 enum err st__replay(struct store *st, const struct st__record_layout *head, const uint64_t *body);
 uint64_t st__record_sum(const struct st__record_layout *head, const uint64_t *body);
+/* pin.c */
+struct st__pin *st__pin_find(const struct store *st, st_off off);
+/* super.c: a new superblock; whether one may be used (0 OK). Neither writes durably. */
+void st__super_init(struct st__root_layout *root);
+enum err st__super_check(const struct st__root_layout *root, struct errinfo *ei);
+/* sim.c */
+enum err st__sim_open(const struct st_options *o, struct st__pool **out, struct errinfo *ei);
+extern const struct st__line_ops st__sim_lines;
 /* reclaim.c */
 void st__push(struct store *st, bool queue, st_off off, uint32_t birth, uint32_t bytes);
 

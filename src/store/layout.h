@@ -83,7 +83,7 @@ struct st__meta_layout {
 	uint64_t snapshots;     /* snapshot table; 0 none */
 	uint64_t object_bytes;  /* live objects, by class size */
 	uint64_t objects;
-	uint64_t pad[55];
+	uint64_t pad[54];
 };
 
 /* Block of a persistent stack of 16-byte entries (reclaim queue, dead list): kind ST_KIND_QUEUE or _DEADLIST. */

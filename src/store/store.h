@@ -26,7 +26,6 @@ typedef uint64_t st_off;
 #define ST_OFF_BITS 44
 #define ST_ALIGN 16
 #define ST_OBJ_MAX 65536u /* largest object, header included */
-#define ST_PINS 1
 
 /* First 8 bytes of every object, written by st_alloc. */
 struct st_obj {
@@ -199,9 +198,9 @@ const char *st_write_error(const struct store *st);
 
 /* ---- readers that outlive a tick ---- */
 
-/* The object's bytes at its home stay as they are now until unpinned: edits clone, reuse waits.
- * Only for objects that are committed or fresh in this tick. */
-void st_pin(struct store *st, st_off off);
+/* The object's bytes at its home (where st_view showed them) stay as they are now until unpinned: edits clone,
+ * reuse waits. Counted. False, and nothing pinned, when this tick has edited the object: copy its bytes instead. */
+__attribute__((warn_unused_result)) bool st_pin(struct store *st, st_off off);
 void st_unpin(struct store *st, st_off off);
 
 /* ---- prefetching ---- */
