@@ -85,6 +85,15 @@ proc test::clean {} {
 	}]} {
 		catch {$client -close}
 		set client ""
+		# A server that does not answer a new client either (paused, stuck) is of no use to the next test.
+		if {[catch {
+			set c [server_client $current]
+			$c ping
+		} problem] && ![string match NOAUTH* $problem]} {
+			server_kill $current
+			server_again $current
+		}
+		catch {$c -close}
 	}
 	set resp::timeout 20000
 }
