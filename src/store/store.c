@@ -185,11 +185,20 @@ bool st_unit_too_big(const struct store *st)
 
 /* ---- opening ---- */
 
-static enum err choose_medium(struct store *st, const struct st_options *o, struct errinfo *ei)
+static enum st_medium medium_wanted(const struct store *st, const struct st_options *o)
 {
 	enum st_medium want = o->medium;
+	uint64_t last = st->pool->root->super.medium;
+	if (want == ST_MEDIUM_LAST)
+		want = last == ST__MEDIUM_PMEM ? ST_MEDIUM_PMEM : last == ST__MEDIUM_FILE ? ST_MEDIUM_FILE : ST_MEDIUM_AUTO;
 	if (want == ST_MEDIUM_AUTO)
 		want = st->pool->is_pmem ? ST_MEDIUM_PMEM : ST_MEDIUM_FILE;
+	return want;
+}
+
+static enum err choose_medium(struct store *st, const struct st_options *o, struct errinfo *ei)
+{
+	enum st_medium want = medium_wanted(st, o);
 	if (want == ST_MEDIUM_PMEM && !st->pool->is_pmem && !st->pool->is_tmpfs)
 		return err_set(ei, ERR_MEDIUM, "%s is not on persistent memory (a file system mounted with DAX, or tmpfs as "
 			"a stand-in): use pool-medium auto or file", st->pool->dir);
@@ -329,8 +338,7 @@ enum err st_open(const struct st_options *o, struct store **out, struct errinfo 
 	st_register(st, ST_KIND_QUEUE, &block);
 	st_register(st, ST_KIND_DEADLIST, &block);
 	const struct st__super_layout *s = &st->pool->root->super;
-	enum st_medium will = o->medium != ST_MEDIUM_AUTO ? o->medium : st->pool->is_pmem ? ST_MEDIUM_PMEM : ST_MEDIUM_FILE;
-	if (!s->clean && s->medium && s->medium != medium_id(will)) {
+	if (!s->clean && s->medium && s->medium != medium_id(medium_wanted(st, o))) {
 		enum st_medium was = s->medium == ST__MEDIUM_PMEM ? ST_MEDIUM_PMEM : ST_MEDIUM_FILE;
 		release(st);
 		e = recover_elsewhere(o, was, ei);

@@ -20,6 +20,8 @@
 #include "base/check.h"
 #include "base/err.h"
 
+#include <stdio.h>
+
 /* Offset of an object from the pool's base. 0 is none. A multiple of 16, below 2^44. */
 typedef uint64_t st_off;
 
@@ -57,7 +59,8 @@ struct store;
 
 /* ---- opening ---- */
 
-enum st_medium { ST_MEDIUM_AUTO, ST_MEDIUM_PMEM, ST_MEDIUM_FILE, ST_MEDIUM_SIM };
+/* AUTO: pmem on a file system mounted with DAX, else file. LAST: what the pool was last used on (tools). */
+enum st_medium { ST_MEDIUM_AUTO, ST_MEDIUM_PMEM, ST_MEDIUM_FILE, ST_MEDIUM_SIM, ST_MEDIUM_LAST };
 enum st_durability { ST_DURABLE_ALWAYS, ST_DURABLE_EVERYSEC, ST_DURABLE_NO };
 
 struct st_options {
@@ -68,7 +71,6 @@ struct st_options {
 	enum st_medium medium;
 	enum st_durability durability;
 	bool durability_set;           /* false: the medium's default */
-	bool read_only;                /* pool-check, pool-dump: no recovery, no write */
 	struct st_sim *sim;            /* with ST_MEDIUM_SIM: store/sim.h */
 	/* Called on any thread when st_durable has advanced or growth has ended; must only wake the loop. */
 	void (*wake)(void *ctx);
@@ -258,6 +260,8 @@ struct st_verify {
  * nothing allocated is unreachable, slab words and counters are right, every kind's check agrees. The tick must
  * be committed. O(objects). */
 void st_verify(struct store *st, struct st_verify *out);
+/* Prints superblock, extents, head state and how each size class is used, in words. */
+void st_dump(const struct store *st, FILE *out);
 /* Visits every live object (pool-dump). */
 void st_each(const struct store *st, void (*fn)(void *ctx, st_off off, const void *obj, size_t n), void *ctx);
 

@@ -193,17 +193,10 @@ static void step(struct store *st, struct model *m, struct rng *rng)
 	}
 }
 
-/* NULL, or how the store differs from the model. */
-static const char *differs(struct store *st, const struct model *m)
+/* NULL, or how what hangs at a root differs from the model. */
+static const char *differs_at(struct store *st, st_off root, const struct model *m)
 {
-	static char why[400];
-	struct st_verify v;
-	st_verify(st, &v);
-	if (v.errors) {
-		snprintf(why, sizeof(why), "verifier: %llu errors: %s", (unsigned long long)v.errors, v.first);
-		return why;
-	}
-	const struct root *r = st_root(st) ? st_view(st, st_root(st)) : NULL;
+	const struct root *r = root ? st_view(st, root) : NULL;
 	for (int i = 0; i < SLOTS; i++) {
 		st_off off = r ? r->ref[i] : 0;
 		if ((off != 0) != (m->s[i].kind != 0))
@@ -229,6 +222,19 @@ static const char *differs(struct store *st, const struct model *m)
 		}
 	}
 	return NULL;
+}
+
+/* NULL, or how the store differs from the model. */
+static const char *differs(struct store *st, const struct model *m)
+{
+	static char why[400];
+	struct st_verify v;
+	st_verify(st, &v);
+	if (v.errors) {
+		snprintf(why, sizeof(why), "verifier: %llu errors: %s", (unsigned long long)v.errors, v.first);
+		return why;
+	}
+	return differs_at(st, st_root(st), m);
 }
 
 static void make_root(struct store *st)
@@ -309,6 +315,143 @@ static void test_unit_undo_takes_everything_back(void **state)
 		st_close(st);
 		st_sim_free(sim);
 	}
+}
+
+/* What is born at or before the floor is never changed, whatever the head does. */
+static void test_shared_objects_are_cloned_not_changed(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct st_sim *sim = st_sim_new(16 << 20, NULL);
+		struct store *st = open_sim(sim);
+		struct rng rng;
+		struct model m = {0}, then[4];
+		st_off root[4];
+		rng_seed(&rng, seed);
+		make_root(st);
+		for (int freeze = 0; freeze < 4; freeze++) {
+			for (int tick = 0; tick < 40; tick++) {
+				for (uint64_t k = rng_below(&rng, 8); k > 0; k--)
+					step(st, &m, &rng);
+				if (rng_below(&rng, 3) == 0)
+					st_work(st, 5);
+				st_commit(st);
+				const char *why = differs_at(st, st_root(st), &m);
+				for (int f = 0; f < freeze && !why; f++)
+					why = differs_at(st, root[f], &then[f]);
+				if (why)
+					fail_msg("seed %d freeze %d tick %d: %s", (int)seed, freeze, tick, why);
+			}
+			then[freeze] = m;
+			root[freeze] = st_root(st);
+			struct st__meta_layout *meta = st__meta_edit(st);
+			meta->floor = meta->epoch++;
+			st_commit(st);
+			assert_int_equal(st_epoch(st), freeze + 2);
+		}
+		st_close(st);
+		st_sim_free(sim);
+	}
+}
+
+/* A pinned object's bytes stay, through edits, frees and reuse of everything around it. */
+static void test_pinned_bytes_stay_until_unpinned(void **state)
+{
+	(void)state;
+	struct st_sim *sim = st_sim_new(8 << 20, NULL);
+	struct store *st = open_sim(sim);
+	struct rng rng;
+	struct model m = {0};
+	rng_seed(&rng, 5);
+	make_root(st);
+	struct {
+		st_off off;
+		char bytes[64];
+	} pin[30];
+	unsigned pins = 0;
+	for (int tick = 0; tick < 3000; tick++) {
+		for (int k = 0; k < 6; k++)
+			step(st, &m, &rng);
+		const struct root *r = st_view(st, st_root(st));
+		st_off off = r->ref[rng_below(&rng, SLOTS)];
+		if (off && pins < 30 && st_pin(st, off)) {
+			pin[pins].off = off;
+			memcpy(pin[pins++].bytes, st_home(st, off), st_size(st, off) < 64 ? st_size(st, off) : 64);
+		}
+		for (int k = 0; k < 6; k++)
+			step(st, &m, &rng);
+		st_commit(st);
+		for (unsigned i = 0; i < pins; i++) {
+			size_t n = ((const struct st_obj *)(const void *)pin[i].bytes)->cls == 0 ? 32 : 48;
+			assert_memory_equal(st_home(st, pin[i].off), pin[i].bytes, n);
+		}
+		while (pins && (pins == 30 || rng_below(&rng, 3) == 0)) {
+			unsigned i = (unsigned)rng_below(&rng, pins);
+			st_unpin(st, pin[i].off);
+			pin[i] = pin[--pins];
+		}
+		if (tick % 100 == 0) {
+			const char *why = differs(st, &m);
+			if (why)
+				fail_msg("tick %d: %s", tick, why);
+		}
+	}
+	while (pins)
+		st_unpin(st, pin[--pins].off);
+	st_commit(st);
+	assert_null(differs(st, &m));
+	st_close(st);
+	st_sim_free(sim);
+}
+
+/* A record bigger than the ring goes through slabs, again and again, and survives. */
+static void test_big_tick_spills_and_recovers(void **state)
+{
+	(void)state;
+	struct st_sim *sim = st_sim_new(32 << 20, NULL);
+	struct store *st = open_sim(sim);
+	st_off root, ref[100];
+	assert_true(st_reserve(st, 100 * 32768, false));
+	struct root *r = st_alloc(st, sizeof(*r), ST_KIND_DATASET, &root);
+	memset(r->ref, 0, sizeof(r->ref));
+	for (int i = 0; i < SLOTS; i++) {
+		struct leaf *l = st_alloc(st, 32000, LEAF_KIND, &ref[i]);
+		fill_leaf(l, (uint64_t)i, 1, 3900);
+		r->ref[i] = ref[i];
+	}
+	st_set_root(st, root);
+	st_commit(st);
+	for (uint64_t tag = 2; tag < 12; tag++) {
+		uint64_t slabs_before, log_before = st->stats.log_bytes;
+		assert_true(st_reserve(st, 40 * 32768, false));
+		slabs_before = st->free_slabs;
+		r = st_edit_root(st);
+		for (int i = 0; i < SLOTS; i++)
+			fill_leaf(st_edit(st, &r->ref[i]), (uint64_t)i, tag, 3900);
+		st_commit(st);
+		assert_true(st->stats.log_bytes - log_before > 1000000);
+		assert_true(st->free_slabs <= slabs_before);
+		if (tag % 3 == 0) {
+			/* As a crash right after the commit leaves it. */
+			char *image = mem_alloc(32 << 20);
+			struct rng rng;
+			rng_seed(&rng, tag);
+			st_sim_image(sim, ST_SIM_NOTHING, &rng, image);
+			st_abandon(st);
+			st_sim_free(sim);
+			sim = st_sim_new(32 << 20, image);
+			mem_free(image);
+			st = open_sim(sim);
+		}
+		struct st_verify v;
+		st_verify(st, &v);
+		assert_int_equal(v.errors, 0);
+		const struct root *now = st_view(st, st_root(st));
+		for (int i = 0; i < SLOTS; i++)
+			assert_int_equal(((const struct leaf *)st_view(st, now->ref[i]))->w[3899], tag * 31 + 3899);
+	}
+	st_close(st);
+	st_sim_free(sim);
 }
 
 /* ---- power loss ---- */
@@ -456,6 +599,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commit_and_reopen_keep_everything),
 		cmocka_unit_test(test_unit_undo_takes_everything_back),
+		cmocka_unit_test(test_shared_objects_are_cloned_not_changed),
+		cmocka_unit_test(test_pinned_bytes_stay_until_unpinned),
+		cmocka_unit_test(test_big_tick_spills_and_recovers),
 		cmocka_unit_test(test_power_loss_leaves_whole_ticks),
 #ifdef PERDURE_FAULTS
 		cmocka_unit_test(test_power_loss_test_has_teeth),
