@@ -17,6 +17,17 @@ struct hx_root {
 	uint64_t count; /* items */
 };
 
+/* Makes a uniform 64-bit hash one whose upper 44 bits are denser by up to two towards one end (x + x(1-x)/3 for x in 0..1,
+ * near log2(1+x)). Pages of uniform hashes fill up and split all at the same time, and how full they are goes up and down
+ * between a half and all with every doubling; with this some split at any time, and they are 0.7 full always. Owners
+ * of big indexes hash through it once; the index itself takes any 64-bit hash. */
+static inline uint64_t hx_spread(uint64_t hash)
+{
+	uint64_t t = (uint64_t)((unsigned __int128)hash * ~hash >> 64);
+	uint64_t top = hash + (uint64_t)((unsigned __int128)t * 0x5555555555555555ull >> 64);
+	return (top & ~0xfffffull) | (hash & 0xfffff);
+}
+
 /* How the index asks about an item. */
 struct hx_ops {
 	uint64_t (*hash)(const struct store *st, st_off item); /* as it was at insertion */

@@ -1,0 +1,147 @@
+/* Changing one slot: insert, replace, edit, remove. Each edits the part of the page that the item stands in and,
+ * for a stashed one, nothing else; directories and chains only where a snapshot forces the page to move. */
+#include "struct/hx_int.h"
+#include "struct/hx_match.h"
+
+void hx__relink(struct store *st, struct hx_root *r, uint64_t hash, st_off from, st_off to)
+{
+	struct hx__path p;
+
+	hx__path_find(&p, st, r, hash);
+	st_off page = hx__ref_off(hx__path_ref(&p));
+	if (page == from) {
+		hx__path_set(&p, to);
+		return;
+	}
+	for (st_off next; ; page = next) {
+		CHECK2(page != 0, from, to);
+		next = hx__chain(st_view_part(st, page, 0));
+		if (next == from)
+			break;
+	}
+	struct hx__stash_layout *s = hx__page_edit(st, r, hash, &page, 0);
+	hx__slot_put(&s->next, hx__slot_make(to, 0));
+}
+
+void *hx__page_edit(struct store *st, struct hx_root *r, uint64_t hash, st_off *page, size_t at)
+{
+	st_off was = *page;
+	void *p = st_edit_part(st, page, at, HX_PART);
+
+	if (UNLIKELY(*page != was))
+		hx__relink(st, r, hash, was, *page);
+	return p;
+}
+
+bool hx__put(struct store *st, struct hx_root *r, uint64_t hash, unsigned depth, st_off page, st_off item)
+{
+	uint32_t empty = hx__match_bucket(st_view_part(st, page, hx__part_at(hash)), 0);
+
+	if (LIKELY(empty != 0)) {
+		struct hx__bucket_layout *b = hx__page_edit(st, r, hash, &page, hx__part_at(hash));
+		unsigned i = (unsigned)__builtin_ctz(empty);
+		b->tag[i] = hx__tag(hash);
+		hx__slot_put(&b->slot[i], hx__slot_make(item, hx__window(hash, depth)));
+		return true;
+	}
+	empty = hx__match_stash(st_view_part(st, page, 0), 0);
+	if (empty == 0)
+		return false;
+	struct hx__stash_layout *s = hx__page_edit(st, r, hash, &page, 0);
+	unsigned i = (unsigned)__builtin_ctz(empty);
+	s->tag[i] = hx__tag(hash);
+	hx__slot_put(&s->slot[i], hx__slot_make(item, (uint8_t)hx__bucket(hash)));
+	s->mask = (uint16_t)(s->mask | 1u << hx__bucket(hash));
+	return true;
+}
+
+void hx_insert(struct store *st, struct hx_root *r, const struct hx_ops *ops, uint64_t hash, st_off item)
+{
+	unsigned depth;
+	st_off page = hx__page_of(st, r, hash, &depth);
+
+	DCHECK2(item != 0 && item % ST_ALIGN == 0, item, hash);
+	r->count++;
+	if (UNLIKELY(page == 0)) {
+		struct hx__item e = {hx__slot_make(item, hx__window(hash, depth)), hx__tag(hash), (uint8_t)hx__bucket(hash)};
+		hx__relink(st, r, hash, 0, hx__page_build(st, &e, 1, 0));
+		return;
+	}
+	do {
+		if (LIKELY(hx__put(st, r, hash, depth, page, item)))
+			return;
+		page = hx__chain(st_view_part(st, page, 0));
+	} while (page);
+	hx__overflow(st, r, ops, hash, item);
+}
+
+/* The slot of a position, in a writable part. */
+static struct hx__slot *slot_edit(struct store *st, struct hx_root *r, uint64_t hash, st_off *page, uint32_t slot)
+{
+	unsigned part = slot / HX_SLOTS, i = slot % HX_SLOTS;
+	void *p = hx__page_edit(st, r, hash, page, HX_PART * (size_t)part);
+
+	return part ? &((struct hx__bucket_layout *)p)->slot[i] : &((struct hx__stash_layout *)p)->slot[i];
+}
+
+void hx_replace(struct store *st, struct hx_root *r, uint64_t hash, const struct hx_pos *pos, st_off item)
+{
+	st_off page = pos->page;
+	struct hx__slot *s = slot_edit(st, r, hash, &page, pos->slot);
+	uint64_t v = hx__slot_get(s);
+
+	DCHECK2(hx__slot_off(v) == pos->item, hx__slot_off(v), pos->item);
+	hx__slot_put(s, hx__slot_make(item, hx__slot_extra(v)));
+}
+
+void *hx_edit(struct store *st, struct hx_root *r, uint64_t hash, struct hx_pos *pos)
+{
+	st_off item = pos->item;
+
+	if (UNLIKELY(st_shared(st, item))) {
+		/* The page first: who clones goes from the root down. */
+		struct hx__slot *s = slot_edit(st, r, hash, &pos->page, pos->slot);
+		void *p = st_edit(st, &item);
+		hx__slot_put(s, hx__slot_make(item, hx__slot_extra(hx__slot_get(s))));
+		pos->item = item;
+		return p;
+	}
+	void *p = st_edit(st, &item);
+	DCHECK2(item == pos->item, item, pos->item);
+	return p;
+}
+
+/* Empties a slot of the stash; returns how many items are left in it. */
+static unsigned remove_stashed(struct store *st, struct hx_root *r, uint64_t hash, st_off *page, unsigned i)
+{
+	struct hx__stash_layout *s = hx__page_edit(st, r, hash, page, 0);
+
+	DCHECK2(s->tag[i] == hx__tag(hash), s->tag[i], hash);
+	s->tag[i] = 0;
+	if (hx__stash_of(s, hx__bucket(hash)) == 0)
+		s->mask = (uint16_t)(s->mask & ~(1u << hx__bucket(hash)));
+	return (unsigned)__builtin_popcount(~hx__match_stash(s, 0) & HX__STASH_LANES);
+}
+
+/* Empties a slot of the bucket; returns how many items are left in it. */
+static unsigned remove_bucketed(struct store *st, struct hx_root *r, uint64_t hash, st_off *page, unsigned i)
+{
+	struct hx__bucket_layout *b = hx__page_edit(st, r, hash, page, hx__part_at(hash));
+
+	DCHECK2(b->tag[i] == hx__tag(hash), b->tag[i], hash);
+	b->tag[i] = 0;
+	return (unsigned)__builtin_popcount(~hx__match_bucket(b, 0));
+}
+
+void hx_remove(struct store *st, struct hx_root *r, const struct hx_ops *ops, uint64_t hash, const struct hx_pos *pos)
+{
+	st_off page = pos->page;
+	unsigned part = pos->slot / HX_SLOTS, i = pos->slot % HX_SLOTS;
+	unsigned left = part ? remove_bucketed(st, r, hash, &page, i) : remove_stashed(st, r, hash, &page, i);
+
+	r->count--;
+	/* A page keeps no count, so that an insertion need not log one. The buckets tell when it is worth counting: at 0,
+	 * or the page could be empty, and at two fills well below a quarter. */
+	if (UNLIKELY(left == 0 || (part && (left == 3 || left == 6))))
+		hx__shrink(st, r, ops, hash);
+}

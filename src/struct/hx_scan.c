@@ -1,0 +1,194 @@
+/* Walking the index from a cursor, and drawing from it.
+ *
+ * Order: directory bits of the hash, then bucket. A cursor (prefix of D bits, bucket b) says: visited is everything
+ * with smaller directory bits, and of the hashes with this prefix the buckets below b. It stays true whatever splits
+ * and merges come, as items change neither: where the page there is deeper now, the rest of the prefix is visited
+ * again from bucket 0; where it is shallower, the whole page is, because the halves that merged in may be unvisited.
+ *
+ * As a number: bits 4-48 the prefix left-aligned in 44 bits, a 1 behind its last bit, zeros; bits 0-3 the bucket. */
+#include "struct/hx_int.h"
+#include "struct/hx_match.h"
+
+#include "base/rng.h"
+
+struct place {
+	uint64_t prefix; /* HX_DIR_BITS bits */
+	unsigned depth;
+	unsigned bucket;
+};
+
+static uint64_t cursor_of(struct place at)
+{
+	return ((at.prefix << 1 | 1ull << (HX_DIR_BITS - at.depth)) << 4) | at.bucket;
+}
+
+/* Any number is a cursor. */
+static struct place place_of(uint64_t cursor)
+{
+	uint64_t x = cursor >> 4 & ((1ull << (HX_DIR_BITS + 1)) - 1);
+	if (x == 0)
+		return (struct place){0};
+	unsigned low = (unsigned)__builtin_ctzll(x);
+	return (struct place){(x & (x - 1)) >> 1, HX_DIR_BITS - low, (unsigned)cursor & (HX_BUCKETS - 1)};
+}
+
+struct visit {
+	const struct store *st;
+	void (*fn)(void *ctx, st_off item);
+	void *ctx;
+};
+
+static size_t visit_slots(const struct visit *v, const struct hx__slot *slot, uint32_t m)
+{
+	for (uint32_t k = m; k; k &= k - 1)
+		__builtin_prefetch(st_home(v->st, hx__slot_off(hx__slot_get(&slot[__builtin_ctz(k)]))));
+	for (uint32_t k = m; k; k &= k - 1)
+		v->fn(v->ctx, hx__slot_off(hx__slot_get(&slot[__builtin_ctz(k)])));
+	return (size_t)__builtin_popcount(m);
+}
+
+/* A bucket of a page and its chain, stashed items included. */
+static size_t visit_bucket(const struct visit *v, st_off page, unsigned bucket)
+{
+	size_t n = 0;
+
+	while (page) {
+		const struct hx__bucket_layout *b = st_view_part(v->st, page, HX_PART * (1 + (size_t)bucket));
+		const struct hx__stash_layout *s = st_view_part(v->st, page, 0);
+		n += visit_slots(v, b->slot, ~hx__match_bucket(b, 0));
+		n += visit_slots(v, s->slot, hx__stash_of(s, bucket));
+		page = hx__chain(s);
+	}
+	return n;
+}
+
+uint64_t hx_scan(const struct store *st, const struct hx_root *r, const struct hx_ops *ops, uint64_t cursor,
+	size_t want, void (*fn)(void *ctx, st_off item), void *ctx)
+{
+	const struct visit v = {st, fn, ctx};
+	struct place at = place_of(cursor);
+	size_t n = 0;
+
+	(void)ops;
+	if (r->dir == 0)
+		return 0;
+	for (;;) {
+		unsigned depth;
+		st_off page = hx__page_of(st, r, at.prefix << (64 - HX_DIR_BITS), &depth);
+		uint64_t width = 1ull << (HX_DIR_BITS - depth);
+		if (depth < at.depth)
+			at.bucket = 0;
+		at.prefix &= ~(width - 1);
+		at.depth = depth;
+		for (; page && at.bucket < HX_BUCKETS; at.bucket++) {
+			if (n >= want && n)
+				return cursor_of(at);
+			n += visit_bucket(&v, page, at.bucket);
+		}
+		at.prefix += width;
+		if (at.prefix >> HX_DIR_BITS)
+			return 0;
+		/* Nothing of what follows is visited: as if from a page as small as can be. */
+		at.depth = HX_DIR_BITS;
+		at.bucket = 0;
+		if (n >= want && n)
+			return cursor_of(at);
+	}
+}
+
+/* ---- random ---- */
+
+/* The m-th slot in use of a page, counted over its buckets and its stash. */
+static st_off nth(const struct store *st, st_off page, unsigned m)
+{
+	const struct hx__stash_layout *s = st_view_part(st, page, 0);
+
+	for (unsigned k = 0; k <= HX_BUCKETS; k++) {
+		const struct hx__bucket_layout *b = k < HX_BUCKETS ? st_view_part(st, page, HX_PART * (1 + (size_t)k)) : NULL;
+		uint32_t used = b ? ~hx__match_bucket(b, 0) : ~hx__match_stash(s, 0) & HX__STASH_LANES;
+		unsigned n = (unsigned)__builtin_popcount(used);
+		if (m >= n) {
+			m -= n;
+			continue;
+		}
+		while (m--)
+			used &= used - 1;
+		const struct hx__slot *slot = b ? b->slot : s->slot;
+		return hx__slot_off(hx__slot_get(&slot[__builtin_ctz(used)]));
+	}
+	return 0;
+}
+
+/* Slot m of HX_CAP, 0 where it is empty. */
+static st_off slot_at(const struct store *st, st_off page, unsigned m)
+{
+	if (m < HX_BUCKETS * HX_SLOTS) {
+		const struct hx__bucket_layout *b = st_view_part(st, page, HX_PART * (1 + (size_t)(m / HX_SLOTS)));
+		m %= HX_SLOTS;
+		return b->tag[m] ? hx__slot_off(hx__slot_get(&b->slot[m])) : 0;
+	}
+	const struct hx__stash_layout *s = st_view_part(st, page, 0);
+	m -= HX_BUCKETS * HX_SLOTS;
+	return s->tag[m] ? hx__slot_off(hx__slot_get(&s->slot[m])) : 0;
+}
+
+/* A page of the chain, each equally likely. */
+static st_off chained(const struct store *st, st_off page, struct rng *rng)
+{
+	unsigned n = 0;
+
+	for (st_off p = page; p; p = hx__chain(st_view_part(st, p, 0)))
+		n++;
+	for (uint64_t k = rng_below(rng, n); k; k--)
+		page = hx__chain(st_view_part(st, page, 0));
+	return page;
+}
+
+/* The first item at or after a place, and round. */
+static void first_item(void *ctx, st_off item)
+{
+	st_off *out = ctx;
+	if (*out == 0)
+		*out = item;
+}
+
+static st_off any_item(const struct store *st, const struct hx_root *r, uint64_t prefix)
+{
+	st_off item = 0;
+
+	hx_scan(st, r, NULL, cursor_of((struct place){prefix, HX_DIR_BITS, 0}), 1, first_item, &item);
+	if (item == 0)
+		hx_scan(st, r, NULL, 0, 1, first_item, &item);
+	return item;
+}
+
+/* No page that holds its share of the items is deeper than this. */
+static unsigned depth_bound(const struct hx_root *r)
+{
+	unsigned deep = hx__ref_deep(r->dir), by_count = 64 - (unsigned)__builtin_clzll(r->count / 64 + 1);
+	return deep < by_count ? deep : by_count;
+}
+
+st_off hx_random(const struct store *st, const struct hx_root *r, struct rng *rng)
+{
+	if (r->count == 0)
+		return 0;
+	if (!(r->dir & HX__IS_DIR))
+		return nth(st, hx__ref_off(r->dir), (unsigned)rng_below(rng, r->count));
+
+	/* A random prefix meets a page with chance 2^-depth, so shallow pages are taken less often, by as much. */
+	unsigned bound = depth_bound(r);
+	for (unsigned tries = 0; tries < 2000; tries++) {
+		uint64_t x = rng_next(rng);
+		unsigned depth;
+		st_off page = hx__page_of(st, r, x, &depth);
+		if (page == 0 || (depth < bound && x << (64 - (bound - depth)) != 0))
+			continue;
+		if (UNLIKELY(hx__chain(st_view_part(st, page, 0)) != 0))
+			page = chained(st, page, rng);
+		st_off item = slot_at(st, page, (unsigned)rng_below(rng, HX_CAP));
+		if (item)
+			return item;
+	}
+	return any_item(st, r, rng_next(rng) >> (64 - HX_DIR_BITS));
+}
