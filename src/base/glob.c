@@ -24,9 +24,14 @@ static bool in_set(struct bytes pat, size_t *at, char c, bool nocase)
 			/* An escaped byte is compared as it is, whatever nocase says. */
 			found |= pat.p[++i] == c;
 		} else if (i + 2 < pat.n && pat.p[i + 1] == '-') {
-			int lo = fold(pat.p[i], nocase), hi = fold(pat.p[i + 2], nocase);
+			char lo = pat.p[i], hi = pat.p[i + 2];
 
-			found |= lo <= hi ? x >= lo && x <= hi : x >= hi && x <= lo;
+			if (lo > hi) {
+				lo = pat.p[i + 2];
+				hi = pat.p[i];
+			}
+			/* Folded behind the exchange, so that [Z-_] without case is empty, as in Redis. */
+			found |= x >= fold(lo, nocase) && x <= fold(hi, nocase);
 			i += 2;
 		} else {
 			found |= fold(pat.p[i], nocase) == x;
@@ -60,6 +65,9 @@ bool glob_match(struct bytes pattern, struct bytes text, bool nocase)
 	size_t star_i = 0, star_j = 0; /* behind the last star, and where it was tried */
 	bool star = false;
 
+	/* "**" does not match an empty name where "*" does: so Redis answers, in KEYS for one. */
+	if (text.n == 0)
+		return pattern.n == 0 || (pattern.n == 1 && pattern.p[0] == '*');
 	while (j < text.n) {
 		if (i < pattern.n && pattern.p[i] == '*') {
 			while (i < pattern.n && pattern.p[i] == '*')
