@@ -147,6 +147,6 @@ static inline void ks__touched(const struct ks *ks, unsigned db, struct bytes na
 void ks__flushed(const struct ks *ks, int db);
 
 /* What deletes and expiry may allocate. */
-#define KS__FREE_RESERVE (HX_RESERVE + 2 * BT_RESERVE)
+#define KS__FREE_RESERVE (HX_RESERVE + BT_RESERVE)
 
 #endif
