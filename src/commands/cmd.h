@@ -176,8 +176,8 @@ void engine_tick_begin(struct engine *e, int64_t now_ms);
 int64_t engine_now(const struct engine *e);
 
 /* Runs one command for a session: resolves (cmd may be given, resolved before; NULL: not yet), checks arity,
- * authentication, transactions (queues inside MULTI), write errors, calls the handler, counts. Everything it answers goes
- * to r. What CLIENT REPLY OFF and SKIP silence is taken back from r here; pushes are not answers and stay. */
+ * authentication, transactions (queues inside MULTI), write errors, calls the handler, counts. Everything it answers
+ * goes to r. What CLIENT REPLY OFF and SKIP silence is taken back from r here; pushes are not answers and stay. */
 void engine_run(struct engine *e, struct session *s, const struct cmd *cmd, const struct bytes *argv, uint32_t argc,
 	uint64_t key1_hash, bool hashed, struct reply *r);
 

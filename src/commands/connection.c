@@ -118,9 +118,9 @@ static void cmd_hello(struct call *c)
 		return;
 	}
 	if (engine_password_needed(c->e) && !s->authenticated) {
-		reply_error(c->r, "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> "
-			"AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at "
-			"the same time");
+		reply_error(c->r, "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
+			"<proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol "
+			"version at the same time");
 		return;
 	}
 	const char *error = h.name == NULL ? NULL : session_set_name(s, *h.name);
@@ -167,8 +167,9 @@ const struct cmd cmd_table_connection[] = {
 	 .history = HISTORY({"6.0.0", "A user may be named before the password."}),
 	 .args = ARGS(A("username", STRING, A_OPT, A_SINCE("6.0.0")), A("password", STRING))},
 	{CMD("hello", -1, cmd_hello, BEFORE_AUTH, ACL_CONNECTION),
-	 DOC("connection", "6.0.0", "O(1)", "Chooses the protocol version, logs in and names the connection, all optional."),
-	 .history = HISTORY({"6.2.0", "`protover` may be left out; then nothing is changed and the connection is described."}),
+	 DOC("connection", "6.0.0", "O(1)",
+		"Chooses the protocol version, logs in and names the connection, all optional."),
+	 .history = HISTORY({"6.2.0", "Without `protover` nothing is changed; the connection is described."}),
 	 .args = ARGS(A("arguments", BLOCK, A_OPT, A_SUB(
 		A("protover", INTEGER),
 		A("username_password", BLOCK, A_OPT, A_TOKEN("AUTH"), A_SUB(A("username", STRING), A("password", STRING))),

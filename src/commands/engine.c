@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "store/store.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 struct engine *engine_new(struct ks *ks)
@@ -131,16 +132,18 @@ static int shown(struct bytes b, int max)
 	return n < (size_t)max ? (int)n : max;
 }
 
-static void reject_unknown(struct engine *e, struct session *s, const struct bytes *argv, uint32_t argc, struct reply *r)
+static void reject_unknown(struct engine *e, struct session *s, const struct bytes *argv, uint32_t argc,
+	struct reply *r)
 {
 	char error[400];
 	const struct cmd *container = engine_find(e, argv[0]);
 	if (container != NULL && memchr(argv[0].p, '|', argv[0].n) == NULL) {
-		char upper[32];
+		char name[32];
 		size_t n = strlen(container->name);
 		for (size_t i = 0; i <= n; i++)
-			upper[i] = container->name[i] >= 'a' && container->name[i] <= 'z' ? container->name[i] - 32 : container->name[i];
-		snprintf(error, sizeof(error), "ERR unknown subcommand '%.*s'. Try %s HELP.", shown(argv[1], 128), argv[1].p, upper);
+			name[i] = (char)toupper((unsigned char)container->name[i]);
+		snprintf(error, sizeof(error), "ERR unknown subcommand '%.*s'. Try %s HELP.", shown(argv[1], 128), argv[1].p,
+			name);
 		reject(s, NULL, r, error);
 		return;
 	}
@@ -164,8 +167,8 @@ static void reject_arity(struct session *s, struct cmd_row *row, struct reply *r
 static void reject_unwritable(struct engine *e, struct session *s, struct cmd_row *row, struct reply *r)
 {
 	char error[400];
-	snprintf(error, sizeof(error), "MISCONF Errors writing to the pool: %.200s. Commands that may change the dataset are "
-		"refused until it can be written again.", e->write_error);
+	snprintf(error, sizeof(error), "MISCONF Errors writing to the pool: %.200s. Commands that may change the dataset "
+		"are refused until it can be written again.", e->write_error);
 	reject(s, row, r, error);
 }
 

@@ -17,9 +17,9 @@
  *	 .keys = {KEY_ONE(1, KEY_RW | KEY_ACCESS | KEY_UPDATE)},
  *	 .args = ARGS(A("key", KEY), A("value", STRING))},
  *
- * Not written down, because engine_register derives it: categories that follow from flags (write, read, fast, slow, admin,
- * dangerous, blocking, pubsub), CMD_MOVABLEKEYS (from the key specifications), first/last/step. Flags, arity, keys, tips and
- * argument names are Redis's; the sentences are ours. */
+ * Not written down, because engine_register derives it: categories that follow from flags (write, read, fast, slow,
+ * admin, dangerous, blocking, pubsub), CMD_MOVABLEKEYS (from the key specifications), first/last/step. Flags, arity,
+ * keys, tips and argument names are Redis's; the sentences are ours. */
 #define CMD(name_, arity_, fn_, flags_, acl_) \
 	.name = name_, .arity = arity_, .fn = fn_, .flags = flags_, .acl = acl_
 #define DOC(group_, since_, complexity_, summary_) \

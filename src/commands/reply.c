@@ -68,7 +68,8 @@ void reply_help(struct reply *r, const char *command_upper, const char *const *l
 		n++;
 	reply_array(r, n + 3);
 	char head[160];
-	int len = snprintf(head, sizeof(head), "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands are:", command_upper);
+	int len = snprintf(head, sizeof(head), "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+		command_upper);
 	r->ops->status(r, (struct bytes){head, (size_t)len});
 	for (int64_t i = 0; i < n; i++)
 		reply_status(r, lines[i]);

@@ -38,7 +38,7 @@ static inline uint64_t load_tail(const char *p, size_t n)
 static inline bool fold_name(struct bytes name, struct cmd_name *out)
 {
 	size_t n = name.n;
-	if (UNLIKELY(n == 0 || n > NAME_MAX_BYTES))
+	if (UNLIKELY(n == 0 || n > NAME_MAX_BYTES || name.p[n - 1] == '\0')) /* padding is not part of a name */
 		return false;
 	const char *p = name.p;
 	*out = (struct cmd_name){{0}};
@@ -175,8 +175,8 @@ static uint32_t full_acl(const struct cmd *c)
 	return acl | (f & CMD_FAST ? ACL_FAST : ACL_SLOW);
 }
 
-/* The one triple that older clients know: the ranges by index that follow each other without a gap. A specification that
- * does not fit into it means that the keys move. */
+/* The one triple that older clients know: the ranges by index that follow each other without a gap. A specification
+ * that does not fit into it means that the keys move. */
 static void fill_range(struct cmd_row *row)
 {
 	int first = 0, last = 0;

@@ -1,8 +1,8 @@
 /* MULTI EXEC DISCARD WATCH UNWATCH.
  *
- * Commands queued by MULTI are copied into blocks that the session owns: arguments and argument vectors stay where they
- * are until the queue goes, so EXEC runs them from there. An EXEC is one unit of the store: it is applied whole, or, when
- * it outgrows a tick or the pool, taken back whole with every answer it has given so far. */
+ * Commands queued by MULTI are copied into blocks that the session owns: arguments and argument vectors stay where
+ * they are until the queue goes, so EXEC runs them from there. An EXEC is one unit of the store: it is applied whole,
+ * or, when it outgrows a tick or the pool, taken back whole with every answer it has given so far. */
 #include "commands/internal.h"
 
 #include "base/mem.h"
@@ -260,7 +260,8 @@ const struct cmd cmd_table_transaction[] = {
 	 DOC("transactions", "2.0.0", "O(N), when N is the number of queued commands",
 		"Drops the queued commands and ends the transaction.")},
 	{CMD("watch", -2, cmd_watch, TX_FLAGS | CMD_FAST | CMD_ALLOW_BUSY | CMD_TX_NOW, ACL_TRANSACTION),
-	 DOC("transactions", "2.2.0", "O(1) for every key.", "Makes the next EXEC depend on these keys staying as they are."),
+	 DOC("transactions", "2.2.0", "O(1) for every key.",
+		"Makes the next EXEC depend on these keys staying as they are."),
 	 .keys = {KEY_RUN(1, -1, 1, KEY_RO)},
 	 .args = ARGS(A("key", KEY, A_MANY))},
 	{CMD("unwatch", 1, cmd_unwatch, TX_FLAGS | CMD_FAST | CMD_ALLOW_BUSY, ACL_TRANSACTION),

@@ -1,11 +1,11 @@
 /* WATCH: who is watching which key, and who must learn that one has changed.
  *
- * Every pair of session and key is one node, on its session's list and in a hash table by database and key. The keyspace
- * tells of changes through an observer; as long as nobody watches that costs one comparison a write. A watched session
- * only gets a flag; EXEC reads it.
+ * Every pair of session and key is one node, on its session's list and in a hash table by database and key. The
+ * keyspace tells of changes through an observer; as long as nobody watches that costs one comparison a write. A
+ * session whose key has changed only gets a flag; EXEC reads it.
  *
- * A key that had expired when WATCH saw it counts as absent: finding that out deletes it, before the watch exists. A key
- * that expires later has changed, whether it was deleted meanwhile or EXEC is the first to notice. */
+ * A key that had expired when WATCH saw it counts as absent: finding that out deletes it, before the watch exists. A
+ * key that expires later has changed, whether it was deleted meanwhile or EXEC is the first to notice. */
 #include "commands/internal.h"
 
 #include "base/mem.h"
