@@ -10,7 +10,7 @@ int main(int argc, char **argv)
 	if (argc != 2 || argv[1][0] == '-') {
 		fprintf(stderr, "usage: pool-check POOL\n"
 			"Verifies the pool in directory POOL: every reference, bitmap, counter and index.\n"
-			"A pool that was not closed cleanly is recovered first, as the server would do.\n");
+			"A pool that was not closed cleanly is recovered first, in memory; nothing is written to it.\n");
 		return argc == 2 && strcmp(argv[1], "--help") == 0 ? 0 : 2;
 	}
 	struct store *st;

@@ -338,7 +338,7 @@ enum err st_open(const struct st_options *o, struct store **out, struct errinfo 
 	st_register(st, ST_KIND_QUEUE, &block);
 	st_register(st, ST_KIND_DEADLIST, &block);
 	const struct st__super_layout *s = &st->pool->root->super;
-	if (!s->clean && s->medium && s->medium != medium_id(medium_wanted(st, o))) {
+	if (!o->read_only && !s->clean && s->medium && s->medium != medium_id(medium_wanted(st, o))) {
 		enum st_medium was = s->medium == ST__MEDIUM_PMEM ? ST_MEDIUM_PMEM : ST_MEDIUM_FILE;
 		release(st);
 		e = recover_elsewhere(o, was, ei);
@@ -349,13 +349,15 @@ enum err st_open(const struct st_options *o, struct store **out, struct errinfo 
 		e = recover(st, ei);
 	if (e)
 		goto fail;
-	begin_life(st);
-	st->opened = true;
+	if (!o->read_only) {
+		begin_life(st);
+		st->opened = true;
+	}
 	st->durability = o->durability_set ? o->durability
 		: st->opt.medium == ST_MEDIUM_FILE ? ST_DURABLE_EVERYSEC : ST_DURABLE_ALWAYS;
 	st->medium->ops->set_durability(st->medium, st->durability);
 	set_plenty(st);
-	if (st->opt.medium != ST_MEDIUM_SIM)
+	if (st->opt.medium != ST_MEDIUM_SIM && !o->read_only)
 		st->grow = st__grow_new(st);
 	st->stats.open_us = clock_mono_us() - began;
 	*out = st;
@@ -367,7 +369,8 @@ fail:
 
 void st_close(struct store *st)
 {
-	st_commit(st);
+	if (!st->opt.read_only)
+		st_commit(st);
 	release(st);
 }
 

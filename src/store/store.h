@@ -71,6 +71,8 @@ struct st_options {
 	enum st_medium medium;
 	enum st_durability durability;
 	bool durability_set;           /* false: the medium's default */
+	/* Tools: the pool must be there, recovery happens in this process's memory only, nothing is written. No commits. */
+	bool read_only;
 	struct st_sim *sim;            /* with ST_MEDIUM_SIM: store/sim.h */
 	/* Called on any thread when st_durable has advanced or growth has ended; must only wake the loop. */
 	void (*wake)(void *ctx);
