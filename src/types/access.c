@@ -1,7 +1,7 @@
 /* Access clocks: when keys were last looked at and how often, for OBJECT IDLETIME, OBJECT FREQ and eviction.
  *
- * They live in DRAM, in a table where keys displace each other: losing one makes an answer less exact, nothing more. Reads of
- * a key thus write nothing to the pool. */
+ * They live in DRAM, in a table where keys displace each other: losing one makes an answer less exact, nothing more.
+ * Reads of a key thus write nothing to the pool. */
 #include "base/mem.h"
 #include "types/internal.h"
 

@@ -1,4 +1,5 @@
-/* ks_check: what the objects say together. Each object by itself is the business of kinds.c and the store's verifier. */
+/* ks_check: what the objects say together. Each object by itself is the business of kinds.c and the store's
+ * verifier. */
 #include "types/internal.h"
 
 #include <stdio.h>

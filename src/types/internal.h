@@ -102,8 +102,8 @@ static inline const struct ks__record_layout *ks__ref_record(const struct ks_ref
 	return st_view(r->ks->st, r->pos.item);
 }
 
-/* A fresh record of this shape with header, key and, when the flags have one, deadline part in place; the fixed part and the
- * value's bytes are the caller's to fill. `spare`: bytes the value may grow by in place. */
+/* A fresh record of this shape with header, key and, when the flags have one, deadline part in place; the fixed part
+ * and the value's bytes are the caller's to fill. `spare`: bytes the value may grow by in place. */
 struct ks__record_layout *ks__record_new(struct ks *ks, unsigned flags, struct bytes name, size_t vlen, size_t spare,
 	struct ks__deadline_layout dates, st_off *off_out);
 /* The record, writable; r is fresh. */
@@ -130,8 +130,8 @@ bool ks__same_name(const struct store *st, st_off item, const void *name);
 
 #define KS__TTL_OPS(ks) (&(ks)->ttl)
 int ks__ttl_cmp(const struct store *st, const void *entry, const void *key, void *ctx);
-/* Brings tree and counter from one state of a record's filed deadline to another (KS__NONE: none). `item` is that record,
- * whatever it says at the moment. */
+/* Brings tree and counter from one state of a record's filed deadline to another (KS__NONE: none). `item` is that
+ * record, whatever it says at the moment. */
 void ks__ttl_move(struct ks *ks, unsigned db, uint64_t hash, st_off item, int64_t from, int64_t to);
 /* Deletes r's expired record, as an expiry. False (nothing changed) when the store cannot be written. */
 bool ks__expire(struct ks_ref *r);

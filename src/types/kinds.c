@@ -1,5 +1,5 @@
-/* What the store's verifier and reclaimer need to know of this room's objects. A check trusts no byte: it may meet whatever a
- * damaged pool holds. */
+/* What the store's verifier and reclaimer need to know of this room's objects. A check trusts no byte: it may meet
+ * whatever a damaged pool holds. */
 #include "types/internal.h"
 
 /* ---- dataset ---- */

@@ -195,8 +195,8 @@ static size_t min_size(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* A record that moves (deadline, RENAME) needs no room of its own here: it takes at most one slab more, and st_reserve
- * always keeps one for every class that a change of one or two keys can open. */
+/* A record that moves (deadline, RENAME) needs no room of its own here: it takes at most one slab more, and
+ * st_reserve always keeps one for every class that a change of one or two keys can open. */
 bool ks_reserve_many(struct ks *ks, size_t keys, size_t bytes)
 {
 	size_t need = bytes + keys * RECORD_MORE + HX_RESERVE + BT_RESERVE;

@@ -41,16 +41,17 @@ struct ks_observer {
 	void (*touched)(void *ctx, unsigned db, struct bytes key);
 	/* A named event, as keyspace notifications send it. */
 	void (*event)(void *ctx, enum ks_event_class cls, const char *name, unsigned db, struct bytes key);
-	/* Every key of db (all: -1) went or was replaced at once (FLUSHDB, FLUSHALL, SWAPDB: once for each of the two, RESTORE). */
+	/* Every key of db (all: -1) went or was replaced at once (FLUSHDB, FLUSHALL, SWAPDB: once for each of the
+	 * two, RESTORE). */
 	void (*flushed)(void *ctx, int db);
 };
 
-/* Tells the store how to walk and check the objects of this room and the one below. Once after st_open, before ks_open,
- * st_work and st_verify. */
+/* Tells the store how to walk and check the objects of this room and the one below. Once after st_open, before
+ * ks_open, st_work and st_verify. */
 void ks_register(struct store *st);
-/* Makes or finds the dataset in the store; what it changes is part of the tick. `databases` may grow between opens; keys in
- * databases beyond it make it refuse (ERR_ARGUMENT). 0: as many as the pool has, and nothing is written (ERR_MISSING when there
- * is no dataset): for offline tools. */
+/* Makes or finds the dataset in the store; what it changes is part of the tick. `databases` may grow between opens;
+ * keys in databases beyond it make it refuse (ERR_ARGUMENT). 0: as many as the pool has, and nothing is written
+ * (ERR_MISSING when there is no dataset): for offline tools. */
 enum err ks_open(struct store *st, const struct ks_options *o, struct ks **out, struct errinfo *ei);
 void ks_close(struct ks *ks);
 struct store *ks_store(const struct ks *ks);
@@ -63,11 +64,11 @@ void ks_event(struct ks *ks, enum ks_event_class cls, const char *name, unsigned
 /* The tick's wall time in ms; every expiry decision in the tick uses it. */
 void ks_set_now(struct ks *ks, int64_t now_ms);
 int64_t ks_now(const struct ks *ks);
-/* Deletes keys whose deadline has passed, oldest first; returns how many. Looks at no more than `max` entries of the TTL trees; when
- * that was not enough, ks_next_deadline lies in the past. Call at the tick's start. */
+/* Deletes keys whose deadline has passed, oldest first; returns how many. Looks at no more than `max` entries of the
+ * TTL trees; when that was not enough, ks_next_deadline lies in the past. Call at the tick's start. */
 unsigned ks_expire_due(struct ks *ks, unsigned max);
-/* Earliest filed deadline in ms, INT64_MAX when none (or active expiry is off): the loop must wake one ms after it. A key's own
- * deadline is never earlier than the filed one, but may be later. */
+/* Earliest filed deadline in ms, INT64_MAX when none (or active expiry is off): the loop must wake one ms after it.
+ * A key's own deadline is never earlier than the filed one, but may be later. */
 int64_t ks_next_deadline(const struct ks *ks);
 /* DEBUG SET-ACTIVE-EXPIRE. Reads still treat expired keys as gone. */
 void ks_set_active_expire(struct ks *ks, bool on);
@@ -84,8 +85,8 @@ static inline struct ks_key ks_key(const struct ks *ks, struct bytes name)
 	return (struct ks_key){name, ks_hash(ks, name)};
 }
 
-/* A key found in a database. Good within the tick while the key exists and key.name's bytes do, whatever happens to other
- * keys meanwhile; changes of the key through this or another ref keep it good unless they say otherwise. */
+/* A key found in a database. Good within the tick while the key exists and key.name's bytes do, whatever happens to
+ * other keys meanwhile; changes of the key through this or another ref keep it good unless they say otherwise. */
 struct ks_ref {
 	struct ks *ks;
 	struct ks_key key;
@@ -109,20 +110,21 @@ struct bytes ks_ref_name(const struct ks_ref *r);
 uint64_t ks_ref_bytes(const struct ks_ref *r);
 /* OBJECT ENCODING's word. */
 const char *ks_ref_encoding(const struct ks_ref *r);
-/* ms since the last access, or the least that it can be when the access table has lost the key; LFU counter (0-255, as it has
- * decayed until now). From the access table in DRAM: see ks_track_access. */
+/* ms since the last access, or the least that it can be when the access table has lost the key; LFU counter (0-255,
+ * as it has decayed until now). From the access table in DRAM: see ks_track_access. */
 int64_t ks_ref_idle(const struct ks_ref *r);
 unsigned ks_ref_freq(const struct ks_ref *r);
-/* Off (the default) a few thousand of the latest accesses are remembered, at next to no cost. On: a table sized by the number
- * of keys, with LFU counters, at a cache miss an access: for eviction policies. Switching forgets. */
+/* Off (the default) a few thousand of the latest accesses are remembered, at next to no cost. On: a table sized by
+ * the number of keys, with LFU counters, at a cache miss an access: for eviction policies. Switching forgets. */
 void ks_track_access(struct ks *ks, bool on);
 /* lfu-log-factor, lfu-decay-time (minutes; 0: never decays). */
 void ks_set_lfu(struct ks *ks, unsigned log_factor, unsigned decay_minutes);
 
 /* ---- changing ---- */
 
-/* Room for changes of one key, or of two (RENAME), that add up to `bytes` of keys and values besides bookkeeping; a change that
- * moves a record without a longer value (deadline, RENAME, MOVE) needs none besides. False: the pool is full, nothing changed. */
+/* Room for changes of one key, or of two (RENAME), that add up to `bytes` of keys and values besides bookkeeping; a
+ * change that moves a record without a longer value (deadline, RENAME, MOVE) needs none besides. False: the pool is
+ * full, nothing changed. */
 bool ks_reserve(struct ks *ks, size_t bytes);
 /* The same for `keys` keys (MSET). */
 bool ks_reserve_many(struct ks *ks, size_t keys, size_t bytes);

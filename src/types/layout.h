@@ -29,8 +29,8 @@ struct ks__db_layout {
 	uint64_t reserved[7];
 };
 
-/* An entry of a TTL tree, ordered by (filed, hash). One stands for every record of the database with this key hash that
- * is filed under this deadline: nearly always one record, and never none. */
+/* An entry of a TTL tree, ordered by (filed, hash). One stands for every record of the database with this key hash
+ * that is filed under this deadline: nearly always one record, and never none. */
 struct ks__ttl_layout {
 	int64_t filed;          /* Unix ms */
 	uint64_t hash;

@@ -25,9 +25,9 @@ struct ks__record_layout *ks__record_new(struct ks *ks, unsigned flags, struct b
 	return r;
 }
 
-/* An index root, for calls that will not change it. Only where nothing above the record has to be cloned: a record that no
- * snapshot shares has no shared ancestor, because putting it where it is cloned them all. So an overwrite edits no database
- * object. */
+/* An index root, for calls that will not change it. Only where nothing above the record has to be cloned: a record
+ * that no snapshot shares has no shared ancestor, because putting it where it is cloned them all. So an overwrite
+ * edits no database object. */
 static struct hx_root root_as_is(const struct ks_ref *r)
 {
 	return ks__db(r->ks, r->db)->keys;

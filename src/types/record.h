@@ -109,7 +109,8 @@ static inline struct ks__deadline_layout rec_dates_next(struct ks__deadline_layo
 	return (struct ks__deadline_layout){deadline, old.filed};
 }
 
-/* As Redis: the millisecond of the deadline still belongs to the key's life. KS__NONE is the largest unsigned number. */
+/* As Redis: the millisecond of the deadline still belongs to the key's life. KS__NONE is the largest unsigned
+ * number. */
 static inline bool rec_expired(const struct ks__record_layout *r, int64_t now)
 {
 	if (LIKELY(!(r->obj.flags & REC_DEADLINE)))

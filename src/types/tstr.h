@@ -43,10 +43,11 @@ enum tstr_as {
 };
 
 /* Sets the key to these bytes, whatever was there (of any type). `found`: a ref of the same key from ks_find in this
- * tick, or NULL when it is not there. Text that is a strict integer is stored as one. deadline: Unix ms or TSTR_TTL_*.
- * A `found` ref is valid afterwards. The value must not lie in the key's own record. Needs ks_reserve(key + value). */
-void tstr_put_as(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, struct bytes value, enum tstr_as as,
-	int64_t deadline);
+ * tick, or NULL when it is not there. Text that is a strict integer is stored as one. deadline: Unix ms or
+ * TSTR_TTL_*. A `found` ref is valid afterwards. The value must not lie in the key's own record. Needs
+ * ks_reserve(key + value). */
+void tstr_put_as(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, struct bytes value,
+	enum tstr_as as, int64_t deadline);
 static inline void tstr_put(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, struct bytes value,
 	int64_t deadline)
 {
@@ -54,10 +55,10 @@ static inline void tstr_put(struct ks *ks, unsigned db, struct ks_key key, struc
 }
 void tstr_put_i64(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, int64_t value, int64_t deadline);
 /* Writes bytes at a position of an existing string (found) or of a new one (found NULL), zero-filling up to it; the
- * deadline stays. at + n <= TSTR_MAX; n may be 0 (APPEND of nothing), then at must not lie beyond the end. Returns the new
- * length. APPEND, SETRANGE, SETBIT, BITFIELD use it. OBJECT ENCODING says raw afterwards, as Redis does after these commands
- * (but APPEND to an absent key is tstr_put there, and should be here). s must not lie in the key's own record.
- * Needs ks_reserve(key + tstr_write_reserve). */
+ * deadline stays. at + n <= TSTR_MAX; n may be 0 (APPEND of nothing), then at must not lie beyond the end. Returns
+ * the new length. APPEND, SETRANGE, SETBIT, BITFIELD use it. OBJECT ENCODING says raw afterwards, as Redis does
+ * after these commands (but APPEND to an absent key is tstr_put there, and should be here). s must not lie in the
+ * key's own record. Needs ks_reserve(key + tstr_write_reserve). */
 uint64_t tstr_write(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, uint64_t at, struct bytes s);
 /* What tstr_write may need, for ks_reserve. */
 size_t tstr_write_reserve(const struct ks_ref *found, uint64_t at, size_t n);

@@ -126,8 +126,8 @@ static void put(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *fo
 	ks__touched(ks, db, key.name);
 }
 
-void tstr_put_as(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, struct bytes value, enum tstr_as as,
-	int64_t deadline)
+void tstr_put_as(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, struct bytes value,
+	enum tstr_as as, int64_t deadline)
 {
 	struct value v;
 

@@ -1,7 +1,7 @@
 /* Writing into strings at a position: APPEND, SETRANGE, SETBIT, BITFIELD.
  *
- * A string that grows gets as much again as it needs, so that N small appends copy it some log N times; from TSTR_INLINE_MAX on
- * it is a rope, where an append touches one chunk. */
+ * A string that grows gets as much again as it needs, so that N small appends copy it some log N times; from
+ * TSTR_INLINE_MAX on it is a rope, where an append touches one chunk. */
 #include "base/num.h"
 #include "types/internal.h"
 #include "types/tstr.h"
@@ -26,8 +26,8 @@ static void splice(char *value, size_t old, const struct write *w)
 }
 
 /* A fresh inline record that begins with `old`. */
-static st_off record_inline(const struct write *w, struct bytes name, struct bytes old, struct ks__deadline_layout dates,
-	size_t spare)
+static st_off record_inline(const struct write *w, struct bytes name, struct bytes old,
+	struct ks__deadline_layout dates, size_t spare)
 {
 	unsigned flags = raw_bytes | (dates.deadline == KS__NONE ? 0 : REC_DEADLINE);
 	struct ks__record_layout *rec;
@@ -87,7 +87,8 @@ static void write_record(struct ks_ref *r, const struct write *w, const struct k
 
 	if (rec_form(old) == REC_INT) {
 		value = (struct bytes){digits, num_put_i64(digits, rec_int(old))};
-	} else if (rec_total(old) - old->vlen + w->len <= st_size(w->ks->st, r->pos.item)) {
+	} else if (w->len <= TSTR_INLINE_MAX &&
+		rec_total(old) - old->vlen + w->len <= st_size(w->ks->st, r->pos.item)) {
 		write_inline(r, w, old);
 		return;
 	}

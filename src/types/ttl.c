@@ -1,7 +1,8 @@
 /* The TTL tree: which record dies when. README.md: what filing means.
  *
- * Invariant: a database's tree holds (filed, hash) exactly when it has a record with this key hash that is filed under this
- * deadline. Two keys with the same hash and filed deadline share the entry: whoever leaves it looks for the other. */
+ * Invariant: a database's tree holds (filed, hash) exactly when it has a record with this key hash that is filed
+ * under this deadline. Two keys with the same hash and filed deadline share the entry: whoever leaves it looks for
+ * the other. */
 #include "types/internal.h"
 
 int ks__ttl_cmp(const struct store *st, const void *entry, const void *key, void *ctx)
@@ -135,7 +136,8 @@ static bool fire(struct ks *ks, unsigned db, struct ks__ttl_layout e)
 	return true;
 }
 
-/* The database with the earliest due entry, and the last deadline up to which it comes before all others; -1: nothing is due. */
+/* The database with the earliest due entry, and the last deadline up to which it comes before all others; -1:
+ * nothing is due. */
 static int earliest(const struct ks *ks, int64_t *until_out)
 {
 	int64_t first = ks->now, second = ks->now - 1;

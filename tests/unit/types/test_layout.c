@@ -104,8 +104,8 @@ static void test_a_record_in_the_pool_has_the_bytes_of_the_format(void **state)
 	assert_memory_equal(p + 6, "\x80\x00\x00\x00\x00\x00\x02\x00\x00\x00", 10);
 	assert_memory_equal(p + 16, "\x08\x07\x06\x05\x04\x03\x02\x01", 8);
 	assert_memory_equal(p + 24, "\x08\x07\x06\x05\x04\x03\x02\x01", 8);
-	assert_memory_equal(p + 32, "\xfe\xff\xff\xff\xff\xff\xff\xff"
-				    "kk", 10);
+	assert_memory_equal(p + 32, "\xfe\xff\xff\xff\xff\xff\xff\xff", 8);
+	assert_memory_equal(p + 40, "kk", 2);
 	world_check(&w);
 	world_close(&w);
 }

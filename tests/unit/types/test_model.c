@@ -1,5 +1,5 @@
-/* Random operations on several databases against a plain model in memory, in virtual time, with commits, undone units,
- * reopening after clean stops and power cuts, and all checks along the way. */
+/* Random operations on several databases against a plain model in memory, in virtual time, with commits, undone
+ * units, reopening after clean stops and power cuts, and all checks along the way. */
 #include "world.h"
 
 #include <stdlib.h>
@@ -429,8 +429,8 @@ static void tick_end(struct run *r)
 {
 	if (below(r, 3) == 0)
 		op_expire(r);
-	st_work(r->w.st, 1 + below(r, 50));
 	st_commit(r->w.st);
+	st_work(r->w.st, 1 + below(r, 50));
 }
 
 static void undone_unit(struct run *r)
