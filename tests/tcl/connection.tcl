@@ -316,7 +316,8 @@ with_server {requirepass secret} {
 		foreach command {{ping} {get k} {set k v} {config get *} {client id} {select 1} {multi} {flushall}} {
 			assert_error "NOAUTH Authentication required." {$c {*}$command}
 		}
-		assert_error "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO *AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time" \
+		assert_error "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO *AUTH\
+			<user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time" \
 			{$c hello 3}
 		assert_error "WRONGPASS invalid username-password pair or user is disabled." {$c auth wrong}
 		assert_error "WRONGPASS invalid username-password pair or user is disabled." {$c auth default ""}
