@@ -20,7 +20,7 @@ struct fake_unit {      /* of 16 bytes; of an object's first */
 	uint8_t state;
 	uint8_t whole, parts; /* how this tick has edited it */
 	uint8_t pins;
-	uint32_t place;     /* in the list its state has */
+	uint32_t place;     /* fresh: in the list of those; held: 1 when by the snapshot, 0 when by a pin alone */
 };
 struct fake_entry {
 	st_off off, owner;
@@ -354,13 +354,15 @@ void st_free(struct store *st, st_off off)
 		fake_of(st, last)->place = u->place;
 		if (u->pins) {
 			u->state = FAKE_HELD;
+			u->place = 0;
 			u->sum = fake_sum(st, off);
 			return;
 		}
 		fake_reuse(st, off);
 	} else if ((st->floor && o->birth <= st->floor) || u->pins) {
 		u->state = FAKE_HELD;
-		if (st->floor && o->birth <= st->floor)
+		u->place = st->floor && o->birth <= st->floor;
+		if (u->place)
 			fake_push(&st->held, off);
 	} else {
 		u->state = FAKE_DYING;
@@ -414,8 +416,7 @@ void st_unpin(struct store *st, st_off off)
 {
 	struct fake_unit *u = fake_of(st, off);
 	CHECK2(u->pins, off, 0);
-	const struct st_obj *o = (const void *)(st->rw + off);
-	if (--u->pins == 0 && u->state == FAKE_HELD && !(st->floor && o->birth <= st->floor))
+	if (--u->pins == 0 && u->state == FAKE_HELD && !u->place)
 		fake_reuse(st, off);
 }
 
@@ -465,6 +466,13 @@ static void fake_apply(struct store *st, struct fake_entry *e)
 	*e = (struct fake_entry){0};
 }
 
+static struct fake_unit fake_held_by_pin(struct fake_unit u)
+{
+	u.state = FAKE_HELD;
+	u.place = 0;
+	return u;
+}
+
 uint64_t st_commit(struct store *st)
 {
 	for (uint32_t i = 0; i < st->used_n; i++)
@@ -488,7 +496,7 @@ uint64_t st_commit(struct store *st)
 		if (!st->unit[st->dying.p[i] / 16].pins)
 			fake_reuse(st, st->dying.p[i]);
 		else
-			st->unit[st->dying.p[i] / 16].state = FAKE_HELD;
+			*fake_of(st, st->dying.p[i]) = fake_held_by_pin(*fake_of(st, st->dying.p[i]));
 	st->dying.n = 0;
 	for (size_t i = 0; i < st->dropped.n; i++)
 		fake_push(&st->queue, st->dropped.p[i]);
@@ -519,8 +527,12 @@ static inline void fake_release(struct store *st)
 {
 	fake_verify(st);
 	st->floor = 0;
-	for (size_t i = 0; i < st->held.n; i++)
-		if (!fake_of(st, st->held.p[i])->pins)
+	for (size_t i = 0; i < st->held.n; i++) {
+		struct fake_unit *u = fake_of(st, st->held.p[i]);
+		if (u->pins)
+			u->place = 0;
+		else
 			fake_reuse(st, st->held.p[i]);
+	}
 	st->held.n = 0;
 }
