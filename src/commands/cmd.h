@@ -190,6 +190,10 @@ struct engine_totals {
 struct engine_totals engine_totals(const struct engine *e);
 /* Whether the time of each command is taken (commandstats usec). On from the start. */
 void engine_set_command_timing(struct engine *e, bool on);
+/* latency-tracking: whether the distribution of those times is kept too (INFO latencystats). On from the start. */
+void engine_set_latency_tracking(struct engine *e, bool on);
+/* The nanoseconds that p percent of the calls did not exceed, at most 3 % too high. False: no call was timed. */
+bool engine_latency_at(const struct cmd *c, double p, uint64_t *ns_out);
 /* INFO errorstats: the error replies by their first word. */
 void engine_each_error(const struct engine *e, void (*fn)(void *ctx, const char *prefix, uint64_t n), void *ctx);
 /* CONFIG RESETSTAT. */

@@ -11,7 +11,8 @@
 struct engine *engine_new(struct ks *ks)
 {
 	struct engine *e = mem_zalloc(sizeof(*e));
-	e->timing = true;
+	e->timing = e->latencies = true;
+	engine__stamp_init(&e->stamp);
 	e->next_id = 1;
 	engine_set_ks(e, ks);
 	engine_tick_begin(e, clock_ms());
@@ -51,7 +52,7 @@ void engine_tick_begin(struct engine *e, int64_t now_ms)
 		e->write_error = st_write_error(ks_store(e->ks));
 	}
 	if (e->timing)
-		e->last_ns = clock_mono_ns();
+		e->last_stamp = stamp_now(&e->stamp);
 }
 
 int64_t engine_now(const struct engine *e)
@@ -69,7 +70,7 @@ struct engine_totals engine_totals(const struct engine *e)
 void engine_set_command_timing(struct engine *e, bool on)
 {
 	e->timing = on;
-	e->last_ns = clock_mono_ns();
+	e->last_stamp = stamp_now(&e->stamp);
 }
 
 void engine__count_error(struct error_stats *st, struct bytes text)
@@ -99,14 +100,21 @@ void engine_each_error(const struct engine *e, void (*fn)(void *ctx, const char 
 		fn(ctx, e->errors.kinds[i].prefix, e->errors.kinds[i].n);
 }
 
+static void forget_row(struct cmd_row *row)
+{
+	memset(&row->stats, 0, sizeof(row->stats));
+	mem_free(row->latency);
+	row->latency = NULL;
+}
+
 void engine_reset_stats(struct engine *e)
 {
 	e->commands = 0;
 	memset(&e->errors, 0, sizeof(e->errors));
 	for (struct cmd_row *row = e->rows; row != NULL; row = row->next) {
-		memset(&row->stats, 0, sizeof(row->stats));
+		forget_row(row);
 		for (struct cmd_row *sub = row->sub; sub != NULL; sub = sub->next)
-			memset(&sub->stats, 0, sizeof(sub->stats));
+			forget_row(sub);
 	}
 }
 
@@ -188,9 +196,15 @@ void engine__call(struct engine *e, struct session *s, struct cmd_row *row, cons
 		e->errors.seen = e->errors.total;
 	}
 	if (e->timing) {
-		uint64_t now = clock_mono_ns();
-		row->stats.ns += now - e->last_ns;
-		e->last_ns = now;
+		uint64_t now = stamp_now(&e->stamp);
+		uint64_t ns = stamp_span(&e->stamp, e->last_stamp, now);
+		row->stats.ns += ns;
+		e->last_stamp = now;
+		if (e->latencies) {
+			if (UNLIKELY(row->latency == NULL))
+				engine__latency_start(row);
+			latency_add(row->latency, ns);
+		}
 	}
 }
 

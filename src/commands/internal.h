@@ -5,7 +5,9 @@
 #include "base/check.h"
 #include "base/sha.h"
 #include "commands/cmd.h"
+#include "commands/latency.h"
 #include "commands/session.h"
+#include "commands/stamp.h"
 
 /* ---- writing rows ----
  *
@@ -79,6 +81,7 @@ struct cmd_row {
 	struct cmd_row *parent, *sub, *next; /* container; first subcommand; next row at the same level */
 	struct cmd_name key;
 	char *full;   /* "config|get" */
+	struct latency *latency; /* NULL until the first call that is timed */
 	uint32_t acl; /* with the implicit categories */
 	int first, last, step;
 };
@@ -120,11 +123,13 @@ struct engine {
 	struct cmd_slot *slots; /* open addressing, at most half full */
 	unsigned shift;         /* 64 - log2 of the slots */
 	unsigned names;
-	bool timing;
+	bool timing;            /* of commands */
+	bool latencies;         /* and how it is distributed */
 	bool locked;            /* a password is set */
 	bool in_exec;
 	bool exec_no_room;      /* a command of the running EXEC found the pool full */
-	uint64_t last_ns;       /* end of the last timed command, or the tick's start */
+	struct stamp stamp;
+	uint64_t last_stamp;    /* end of the last timed command, or the tick's start */
 	int64_t now_ms;
 	const char *write_error; /* st_write_error at the tick's start */
 	uint64_t commands;
@@ -142,6 +147,8 @@ struct engine {
 };
 
 void engine__free_rows(struct engine *e); /* table.c */
+
+void engine__latency_start(struct cmd_row *row);
 
 /* Runs a resolved command that is allowed to run, and counts it. */
 void engine__call(struct engine *e, struct session *s, struct cmd_row *row, const struct bytes *argv, uint32_t argc,

@@ -226,6 +226,7 @@ static void free_rows(struct cmd_row *row)
 		struct cmd_row *next = row->next;
 		free_rows(row->sub);
 		mem_free(row->full);
+		mem_free(row->latency);
 		mem_free(row);
 		row = next;
 	}

@@ -24,7 +24,7 @@ struct fix {
 	struct ks *ks;
 	struct engine *e;
 	struct session a, b; /* two clients */
-	struct buf out;
+	struct buf out, form;
 	int64_t now;
 	int closes, kills, resets;
 };
@@ -115,6 +115,7 @@ static inline void fix_close(struct fix *f)
 		st_sim_free(f->sim);
 	}
 	buf_free(&f->out);
+	buf_free(&f->form);
 }
 
 /* Runs argv for s; the answer is valid until the next run. */
@@ -147,8 +148,28 @@ static inline const char *fix_run(struct fix *f, struct session *s, const char *
 	return fix_runv(f, s, argv, n);
 }
 
+/* RESP from a form that is easier on the eye: words parted by blanks, each a line; 'text' is a bulk string. */
+static inline const char *fix_resp(struct buf *b, const char *form)
+{
+	b->n = 0;
+	for (const char *p = form; *p != '\0';) {
+		const char *end = *p == '\'' ? strchr(p + 1, '\'') : p + strcspn(p, " ");
+		CHECK(end != NULL);
+		if (*p == '\'')
+			buf_addf(b, "$%zu\r\n%.*s\r\n", (size_t)(end - p - 1), (int)(end - p - 1), p + 1);
+		else
+			buf_addf(b, "%.*s\r\n", (int)(end - p), p);
+		p = end + (*end == '\'');
+		p += *p == ' ';
+	}
+	buf_add(b, "", 1);
+	return b->p;
+}
+
 /* Client a says line and is answered so. */
 #define FIX_SAYS(f, line, answer) assert_string_equal(fix_run((f), &(f)->a, (line)), (answer))
+#define FIX_GIVES(f, line, answer) \
+	assert_string_equal(fix_run((f), &(f)->a, (line)), fix_resp(&(f)->form, (answer)))
 #define FIX_BEGINS(f, line, start) assert_memory_equal(fix_run((f), &(f)->a, (line)), start, sizeof(start) - 1)
 #define FIX_B_SAYS(f, line, answer) assert_string_equal(fix_run((f), &(f)->b, (line)), (answer))
 

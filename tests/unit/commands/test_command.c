@@ -30,8 +30,8 @@ static const struct cmd table[] = {
 	 DOC("string", "1.0.0", "O(1)", "Puts."),
 	 DEPRECATED("6.2.0", "`SET`"),
 	 .history = HISTORY({"2.6.12", "More."}, {"7.0.0", "And more."}),
-	 .keys = {{.flags = KEY_RW | KEY_ACCESS | KEY_UPDATE | KEY_VARIABLE_FLAGS, .notes = "It depends.", .begin = KEYS_INDEX,
-		.pos = 1, .step = 1}},
+	 .keys = {{.flags = KEY_RW | KEY_ACCESS | KEY_UPDATE | KEY_VARIABLE_FLAGS, .notes = "It depends.",
+		.begin = KEYS_INDEX, .pos = 1, .step = 1}},
 	 .get_keys = put_keys,
 	 .args = ARGS(A("key", KEY), A("condition", ONEOF, A_OPT, A_SINCE("2.6.12"), A_SUB(
 		A("nx", PURE_TOKEN, A_TOKEN("NX")), A("at", UNIX_TIME, A_TOKEN("AT"), .deprecated_since = "7.0.0"))),
@@ -64,42 +64,37 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define BULK_GET_INFO "*10\r\n$7\r\nbox|get\r\n:-3\r\n*2\r\n+admin\r\n+noscript\r\n:0\r\n:0\r\n:0\r\n*3\r\n+@admin\r\n+@slow\r\n" \
-	"+@dangerous\r\n*0\r\n*0\r\n*0\r\n"
-
 static void test_info_describes_rows(void **state)
 {
 	struct fix *f = *state;
-	FIX_SAYS(f, "command info PLAIN nosuch", "*2\r\n*10\r\n$5\r\nplain\r\n:1\r\n*1\r\n+fast\r\n:0\r\n:0\r\n:0\r\n*2\r\n+@fast\r\n"
-		"+@connection\r\n*1\r\n$25\r\nrequest_policy:all_shards\r\n*0\r\n*0\r\n$-1\r\n");
-	FIX_SAYS(f, "command info put", "*1\r\n*10\r\n$3\r\nput\r\n:-3\r\n*2\r\n+write\r\n+denyoom\r\n:1\r\n:1\r\n:1\r\n*3\r\n+@write\r\n"
-		"+@string\r\n+@slow\r\n*0\r\n*1\r\n*8\r\n$5\r\nnotes\r\n$11\r\nIt depends.\r\n$5\r\nflags\r\n*4\r\n+RW\r\n+access\r\n"
-		"+update\r\n+variable_flags\r\n$12\r\nbegin_search\r\n*4\r\n$4\r\ntype\r\n$5\r\nindex\r\n$4\r\nspec\r\n*2\r\n$5\r\nindex\r\n:1\r\n"
-		"$9\r\nfind_keys\r\n*4\r\n$4\r\ntype\r\n$5\r\nrange\r\n$4\r\nspec\r\n*6\r\n$7\r\nlastkey\r\n:0\r\n$7\r\nkeystep\r\n:1\r\n"
-		"$5\r\nlimit\r\n:0\r\n*0\r\n");
-	FIX_SAYS(f, "command info box|get", "*1\r\n" BULK_GET_INFO);
-	FIX_SAYS(f, "command info box", "*1\r\n*10\r\n$3\r\nbox\r\n:-2\r\n*0\r\n:0\r\n:0\r\n:0\r\n*1\r\n+@slow\r\n*0\r\n*0\r\n*2\r\n"
-		BULK_GET_INFO "*10\r\n$8\r\nbox|help\r\n:2\r\n*1\r\n+loading\r\n:0\r\n:0\r\n:0\r\n*1\r\n+@slow\r\n*0\r\n*0\r\n*0\r\n");
+	FIX_GIVES(f, "command info PLAIN nosuch", "*2 *10 'plain' :1 *1 +fast :0 :0 :0 *2 +@fast +@connection *1 "
+		"'request_policy:all_shards' *0 *0 $-1");
+	FIX_GIVES(f, "command info put", "*1 *10 'put' :-3 *2 +write +denyoom :1 :1 :1 *3 +@write +@string +@slow *0 "
+		"*1 *8 'notes' 'It depends.' 'flags' *4 +RW +access +update +variable_flags 'begin_search' *4 'type' "
+		"'index' 'spec' *2 'index' :1 'find_keys' *4 'type' 'range' 'spec' *6 'lastkey' :0 'keystep' :1 'limit' "
+		":0 *0");
+	FIX_GIVES(f, "command info box|get", "*1 *10 'box|get' :-3 *2 +admin +noscript :0 :0 :0 *3 +@admin +@slow "
+		"+@dangerous *0 *0 *0");
+	FIX_GIVES(f, "command info box", "*1 *10 'box' :-2 *0 :0 :0 :0 *1 +@slow *0 *0 *2 *10 'box|get' :-3 *2 +admin "
+		"+noscript :0 :0 :0 *3 +@admin +@slow +@dangerous *0 *0 *0 *10 'box|help' :2 *1 +loading :0 :0 :0 *1 "
+		"+@slow *0 *0 *0");
 }
 
 static void test_info_uses_sets_and_maps_in_resp3(void **state)
 {
 	struct fix *f = *state;
 	f->a.resp = 3;
-	FIX_SAYS(f, "command info gather nosuch", "*2\r\n*10\r\n$6\r\ngather\r\n:-3\r\n~3\r\n+readonly\r\n+blocking\r\n+movablekeys\r\n"
-		":0\r\n:0\r\n:0\r\n~4\r\n+@read\r\n+@sortedset\r\n+@slow\r\n+@blocking\r\n~0\r\n~2\r\n"
-		"%3\r\n$5\r\nflags\r\n~2\r\n+RO\r\n+access\r\n$12\r\nbegin_search\r\n%2\r\n$4\r\ntype\r\n$5\r\nindex\r\n$4\r\nspec\r\n"
-		"%1\r\n$5\r\nindex\r\n:1\r\n$9\r\nfind_keys\r\n%2\r\n$4\r\ntype\r\n$6\r\nkeynum\r\n$4\r\nspec\r\n%3\r\n"
-		"$9\r\nkeynumidx\r\n:0\r\n$8\r\nfirstkey\r\n:1\r\n$7\r\nkeystep\r\n:1\r\n"
-		"%3\r\n$5\r\nflags\r\n~1\r\n+RO\r\n$12\r\nbegin_search\r\n%2\r\n$4\r\ntype\r\n$7\r\nkeyword\r\n$4\r\nspec\r\n"
-		"%2\r\n$7\r\nkeyword\r\n$7\r\nSTREAMS\r\n$9\r\nstartfrom\r\n:3\r\n$9\r\nfind_keys\r\n%2\r\n$4\r\ntype\r\n$7\r\nunknown\r\n"
-		"$4\r\nspec\r\n%0\r\n~0\r\n_\r\n");
+	FIX_GIVES(f, "command info gather nosuch", "*2 *10 'gather' :-3 ~3 +readonly +blocking +movablekeys :0 :0 :0 "
+		"~4 +@read +@sortedset +@slow +@blocking ~0 ~2 %3 'flags' ~2 +RO +access 'begin_search' %2 'type' 'index' "
+		"'spec' %1 'index' :1 'find_keys' %2 'type' 'keynum' 'spec' %3 'keynumidx' :0 'firstkey' :1 'keystep' :1 "
+		"%3 'flags' ~1 +RO 'begin_search' %2 'type' 'keyword' 'spec' %2 'keyword' 'STREAMS' 'startfrom' :3 "
+		"'find_keys' %2 'type' 'unknown' 'spec' %0 ~0 _");
 }
 
 static void test_count_and_bare_command_agree(void **state)
 {
 	struct fix *f = *state;
-	FIX_SAYS(f, "command count", ":6\r\n");
+	FIX_GIVES(f, "command count", ":6");
 	FIX_BEGINS(f, "command", "*6\r\n*10\r\n$5\r\nplain\r\n");
 	struct buf all = {0};
 	buf_add(&all, f->out.p, f->out.n + 1);
@@ -110,12 +105,12 @@ static void test_count_and_bare_command_agree(void **state)
 static void test_list_filters(void **state)
 {
 	struct fix *f = *state;
-	FIX_SAYS(f, "command list filterby pattern BOX*", "*3\r\n$3\r\nbox\r\n$7\r\nbox|get\r\n$8\r\nbox|help\r\n");
-	FIX_SAYS(f, "command list filterby pattern p*", "*2\r\n$5\r\nplain\r\n$3\r\nput\r\n");
-	FIX_SAYS(f, "command list FILTERBY ACLCAT dangerous", "*1\r\n$7\r\nbox|get\r\n");
-	FIX_SAYS(f, "command list filterby aclcat SCRIPTING", "*1\r\n$5\r\nmaybe\r\n");
-	FIX_SAYS(f, "command list filterby aclcat nosuch", "*0\r\n");
-	FIX_SAYS(f, "command list filterby module any", "*0\r\n");
+	FIX_GIVES(f, "command list filterby pattern BOX*", "*3 'box' 'box|get' 'box|help'");
+	FIX_GIVES(f, "command list filterby pattern p*", "*2 'plain' 'put'");
+	FIX_GIVES(f, "command list FILTERBY ACLCAT dangerous", "*1 'box|get'");
+	FIX_GIVES(f, "command list filterby aclcat SCRIPTING", "*1 'maybe'");
+	FIX_GIVES(f, "command list filterby aclcat nosuch", "*0");
+	FIX_GIVES(f, "command list filterby module any", "*0");
 	FIX_BEGINS(f, "command list", "*15\r\n$5\r\nplain\r\n");
 	FIX_SAYS(f, "command list x", "-ERR syntax error\r\n");
 	FIX_SAYS(f, "command list filterby x y", "-ERR syntax error\r\n");
@@ -127,49 +122,43 @@ static void test_docs_leave_out_what_has_no_value(void **state)
 {
 	struct fix *f = *state;
 	f->a.resp = 3;
-	FIX_SAYS(f, "command docs nosuch plain", "%1\r\n$5\r\nplain\r\n%4\r\n$7\r\nsummary\r\n$11\r\nSays hello.\r\n$5\r\nsince\r\n"
-		"$5\r\n1.0.0\r\n$5\r\ngroup\r\n$10\r\nconnection\r\n$10\r\ncomplexity\r\n$4\r\nO(1)\r\n");
-	FIX_SAYS(f, "command docs nosuch", "%0\r\n");
+	FIX_GIVES(f, "command docs nosuch plain", "%1 'plain' %4 'summary' 'Says hello.' 'since' '1.0.0' 'group' "
+		"'connection' 'complexity' 'O(1)'");
+	FIX_GIVES(f, "command docs nosuch", "%0");
 	f->a.resp = 2;
-	FIX_SAYS(f, "command docs nosuch", "*0\r\n");
+	FIX_GIVES(f, "command docs nosuch", "*0");
 }
 
 static void test_docs_tell_history_and_arguments(void **state)
 {
 	struct fix *f = *state;
 	f->a.resp = 3;
-	FIX_SAYS(f, "command docs put", "%1\r\n$3\r\nput\r\n%9\r\n$7\r\nsummary\r\n$5\r\nPuts.\r\n$5\r\nsince\r\n$5\r\n1.0.0\r\n$5\r\ngroup\r\n"
-		"$6\r\nstring\r\n$10\r\ncomplexity\r\n$4\r\nO(1)\r\n$9\r\ndoc_flags\r\n~1\r\n+deprecated\r\n$16\r\ndeprecated_since\r\n"
-		"$5\r\n6.2.0\r\n$11\r\nreplaced_by\r\n$5\r\n`SET`\r\n$7\r\nhistory\r\n~2\r\n*2\r\n$6\r\n2.6.12\r\n$5\r\nMore.\r\n*2\r\n$5\r\n7.0.0\r\n"
-		"$9\r\nAnd more.\r\n$9\r\narguments\r\n*3\r\n"
-		"%3\r\n$4\r\nname\r\n$3\r\nkey\r\n$4\r\ntype\r\n$3\r\nkey\r\n$14\r\nkey_spec_index\r\n:0\r\n"
-		"%5\r\n$4\r\nname\r\n$9\r\ncondition\r\n$4\r\ntype\r\n$5\r\noneof\r\n$5\r\nsince\r\n$6\r\n2.6.12\r\n$5\r\nflags\r\n~1\r\n+optional\r\n"
-		"$9\r\narguments\r\n*2\r\n"
-		"%3\r\n$4\r\nname\r\n$2\r\nnx\r\n$4\r\ntype\r\n$10\r\npure-token\r\n$5\r\ntoken\r\n$2\r\nNX\r\n"
-		"%4\r\n$4\r\nname\r\n$2\r\nat\r\n$4\r\ntype\r\n$9\r\nunix-time\r\n$5\r\ntoken\r\n$2\r\nAT\r\n$16\r\ndeprecated_since\r\n$5\r\n7.0.0\r\n"
-		"%3\r\n$4\r\nname\r\n$4\r\nmany\r\n$4\r\ntype\r\n$6\r\ndouble\r\n$5\r\nflags\r\n~3\r\n+optional\r\n+multiple\r\n+multiple_token\r\n");
+	FIX_GIVES(f, "command docs put", "%1 'put' %9 'summary' 'Puts.' 'since' '1.0.0' 'group' 'string' 'complexity' "
+		"'O(1)' 'doc_flags' ~1 +deprecated 'deprecated_since' '6.2.0' 'replaced_by' '`SET`' 'history' ~2 *2 "
+		"'2.6.12' 'More.' *2 '7.0.0' 'And more.' 'arguments' *3 %3 'name' 'key' 'type' 'key' 'key_spec_index' :0 "
+		"%5 'name' 'condition' 'type' 'oneof' 'since' '2.6.12' 'flags' ~1 +optional 'arguments' *2 %3 'name' 'nx' "
+		"'type' 'pure-token' 'token' 'NX' %4 'name' 'at' 'type' 'unix-time' 'token' 'AT' 'deprecated_since' "
+		"'7.0.0' %3 'name' 'many' 'type' 'double' 'flags' ~3 +optional +multiple +multiple_token");
 }
 
 static void test_docs_nest_subcommands(void **state)
 {
 	struct fix *f = *state;
-	FIX_SAYS(f, "command docs box", "*2\r\n$3\r\nbox\r\n*10\r\n$7\r\nsummary\r\n$13\r\nHolds others.\r\n$5\r\nsince\r\n$5\r\n2.0.0\r\n"
-		"$5\r\ngroup\r\n$6\r\nserver\r\n$10\r\ncomplexity\r\n$4\r\nO(1)\r\n$11\r\nsubcommands\r\n*4\r\n"
-		"$7\r\nbox|get\r\n*10\r\n$7\r\nsummary\r\n$6\r\nReads.\r\n$5\r\nsince\r\n$5\r\n2.0.0\r\n$5\r\ngroup\r\n$6\r\nserver\r\n"
-		"$10\r\ncomplexity\r\n$4\r\nO(N)\r\n$9\r\narguments\r\n*1\r\n*8\r\n$4\r\nname\r\n$9\r\nparameter\r\n$4\r\ntype\r\n$5\r\nblock\r\n"
-		"$5\r\nflags\r\n*1\r\n+multiple\r\n$9\r\narguments\r\n*1\r\n*4\r\n$4\r\nname\r\n$9\r\nparameter\r\n$4\r\ntype\r\n$6\r\nstring\r\n"
-		"$8\r\nbox|help\r\n*8\r\n$7\r\nsummary\r\n$9\r\nExplains.\r\n$5\r\nsince\r\n$5\r\n5.0.0\r\n$5\r\ngroup\r\n$6\r\nserver\r\n"
-		"$10\r\ncomplexity\r\n$4\r\nO(1)\r\n");
+	FIX_GIVES(f, "command docs box", "*2 'box' *10 'summary' 'Holds others.' 'since' '2.0.0' 'group' 'server' "
+		"'complexity' 'O(1)' 'subcommands' *4 'box|get' *10 'summary' 'Reads.' 'since' '2.0.0' 'group' 'server' "
+		"'complexity' 'O(N)' 'arguments' *1 *8 'name' 'parameter' 'type' 'block' 'flags' *1 +multiple 'arguments' "
+		"*1 *4 'name' 'parameter' 'type' 'string' 'box|help' *8 'summary' 'Explains.' 'since' '5.0.0' 'group' "
+		"'server' 'complexity' 'O(1)'");
 }
 
 static void test_getkeys_names_keys(void **state)
 {
 	struct fix *f = *state;
-	FIX_SAYS(f, "command getkeys put k v", "*1\r\n$1\r\nk\r\n");
-	FIX_SAYS(f, "command getkeysandflags put k v", "*1\r\n*2\r\n$1\r\nk\r\n*2\r\n+OW\r\n+update\r\n");
-	FIX_SAYS(f, "command getkeysandflags put k v get", "*1\r\n*2\r\n$1\r\nk\r\n*3\r\n+RW\r\n+access\r\n+update\r\n");
-	FIX_SAYS(f, "command getkeys maybe 0", "*0\r\n");
-	FIX_SAYS(f, "command getkeys maybe 2 a b", "*2\r\n$1\r\na\r\n$1\r\nb\r\n");
+	FIX_GIVES(f, "command getkeys put k v", "*1 'k'");
+	FIX_GIVES(f, "command getkeysandflags put k v", "*1 *2 'k' *2 +OW +update");
+	FIX_GIVES(f, "command getkeysandflags put k v get", "*1 *2 'k' *3 +RW +access +update");
+	FIX_GIVES(f, "command getkeys maybe 0", "*0");
+	FIX_GIVES(f, "command getkeys maybe 2 a b", "*2 'a' 'b'");
 }
 
 static void test_getkeys_refuses(void **state)

@@ -95,8 +95,9 @@ static void test_names_are_found_in_any_case(void **state)
 static void test_other_names_are_not_found(void **state)
 {
 	struct fix *f = *state;
-	static const char *const no[] = {"", "b", "aa", "abcd", "abcd\x1f" "fg", "abcd\x7f" "fg", "abcdefg", "tw", "two ", "t\x17o", "\xf4wo",
-		"T\xd7O", "abcdefghijklmnopqrstuvwxy", "box|", "box|zap", "two|get", "|get", "box|get|x", "!WO", "TW/"};
+	static const char *const no[] = {"", "b", "aa", "abcd", "abcd\x1f" "fg", "abcd\x7f" "fg", "abcdefg", "tw", "two ",
+		"t\x17o", "\xf4wo", "T\xd7O", "abcdefghijklmnopqrstuvwxy", "box|", "box|zap", "two|get", "|get", "box|get|x",
+		"!WO", "TW/"};
 	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
 		assert_null(found(f, no[i]));
 	assert_null(engine_find(f->e, BYTES_LIT("two\0")));
@@ -144,7 +145,8 @@ static void test_categories_follow_from_flags(void **state)
 {
 	struct fix *f = *state;
 	assert_int_equal(engine_acl(engine_find(f->e, BYTES_LIT("two"))), ACL_STRING | ACL_WRITE | ACL_FAST);
-	assert_int_equal(engine_acl(engine_find(f->e, BYTES_LIT("some"))), ACL_KEYSPACE | ACL_DANGEROUS | ACL_READ | ACL_SLOW);
+	assert_int_equal(engine_acl(engine_find(f->e, BYTES_LIT("some"))),
+		ACL_KEYSPACE | ACL_DANGEROUS | ACL_READ | ACL_SLOW);
 	assert_int_equal(engine_acl(engine_find(f->e, BYTES_LIT("box|get"))), ACL_ADMIN | ACL_DANGEROUS | ACL_SLOW);
 }
 
@@ -164,7 +166,8 @@ static void test_unknown_commands_show_their_arguments(void **state)
 	assert_string_equal(fix_runv(f, &f->a, argv, 3), expected);
 	argv[1].n = 120; /* 123: five more bytes */
 	argv[2] = BYTES_LIT("abcdefgh");
-	snprintf(expected, sizeof(expected), "-ERR unknown command 'foo', with args beginning with: '%.120s' 'abcde' \r\n", longer);
+	snprintf(expected, sizeof(expected), "-ERR unknown command 'foo', with args beginning with: '%.120s' 'abcde' \r\n",
+		longer);
 	assert_string_equal(fix_runv(f, &f->a, argv, 3), expected);
 	argv[0] = (struct bytes){longer, 200};
 	argv[1] = BYTES_LIT("a\0b");
@@ -186,6 +189,8 @@ static void test_arity_is_exact_or_least(void **state)
 	assert_int_equal(ran, 3);
 }
 
+#define WRONGPASS "-WRONGPASS invalid username-password pair or user is disabled.\r\n"
+
 static void test_password_is_asked_for_after_arity(void **state)
 {
 	struct fix *f = *state;
@@ -197,8 +202,8 @@ static void test_password_is_asked_for_after_arity(void **state)
 	assert_string_equal(fix_run(f, &s, "two"), "-ERR wrong number of arguments for 'two' command\r\n");
 	assert_string_equal(fix_run(f, &s, "nosuch"), "-ERR unknown command 'nosuch', with args beginning with: \r\n");
 	assert_string_equal(fix_run(f, &s, "open"), "+OK\r\n");
-	assert_string_equal(fix_run(f, &s, "auth wrong"), "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
-	assert_string_equal(fix_run(f, &s, "auth other secret"), "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+	assert_string_equal(fix_run(f, &s, "auth wrong"), WRONGPASS);
+	assert_string_equal(fix_run(f, &s, "auth other secret"), WRONGPASS);
 	assert_string_equal(fix_run(f, &s, "two x"), "-NOAUTH Authentication required.\r\n");
 	assert_string_equal(fix_run(f, &s, "auth secret"), "+OK\r\n");
 	assert_string_equal(fix_run(f, &s, "two x"), "+OK\r\n");
@@ -235,8 +240,8 @@ static void test_unwritable_pool_refuses_writers_only(void **state)
 {
 	struct fix *f = *state;
 	f->e->write_error = "no space left on device";
-	assert_string_equal(fix_run(f, &f->a, "two x"), "-MISCONF Errors writing to the pool: no space left on device. Commands that "
-		"may change the dataset are refused until it can be written again.\r\n");
+	FIX_SAYS(f, "two x", "-MISCONF Errors writing to the pool: no space left on device. Commands that may change "
+		"the dataset are refused until it can be written again.\r\n");
 	FIX_SAYS(f, "some x y", "+OK\r\n");
 	f->e->write_error = NULL;
 	FIX_SAYS(f, "two x", "+OK\r\n");
@@ -308,6 +313,48 @@ static void test_time_goes_to_the_command_that_took_it(void **state)
 	FIX_SAYS(f, "busy", "+OK\r\n");
 	assert_int_equal(st->ns, before);
 	assert_int_equal(st->calls, 2);
+}
+
+static void test_latency_classes_are_in_order(void **state)
+{
+	(void)state;
+	uint32_t before = 0;
+	for (uint64_t ns = 1; ns < 3000000000u; ns += 1 + ns / 100) {
+		uint32_t c = latency_class(ns);
+		assert_true(c >= before && c < LATENCY_CLASSES);
+		if (ns <= LATENCY_MAX_NS) {
+			assert_true(latency_top(c) >= ns);
+			assert_true(latency_top(c) <= ns + ns / LATENCY_PARTS);
+			assert_int_equal(latency_class(latency_top(c)), c);
+		}
+		before = c;
+	}
+}
+
+static void test_percentiles_bound_the_share(void **state)
+{
+	struct fix *f = *state;
+	const struct cmd *two = engine_find(f->e, BYTES_LIT("two"));
+	uint64_t ns;
+	assert_false(engine_latency_at(two, 50, &ns));
+	engine_set_latency_tracking(f->e, false);
+	FIX_SAYS(f, "two x", "+OK\r\n");
+	assert_false(engine_latency_at(two, 50, &ns));
+	engine_set_latency_tracking(f->e, true);
+	FIX_SAYS(f, "two x", "+OK\r\n");
+	assert_true(engine_latency_at(two, 50, &ns));
+	struct latency *l = row_of(two)->latency;
+	memset(l, 0, sizeof(*l));
+	for (uint64_t i = 1; i <= 10000; i++)
+		latency_add(l, i * 10);
+	static const double share[] = {0, 1, 50, 99, 99.9, 100};
+	static const uint64_t exact[] = {10, 1000, 50000, 99000, 99900, 100000};
+	for (int i = 0; i < 6; i++) {
+		assert_true(engine_latency_at(two, share[i], &ns));
+		assert_true(ns >= exact[i] && ns <= exact[i] + exact[i] / LATENCY_PARTS);
+	}
+	engine_reset_stats(f->e);
+	assert_false(engine_latency_at(two, 50, &ns));
 }
 
 static void count(void *ctx, const struct cmd *c, const struct cmd *parent)
@@ -384,7 +431,8 @@ static void test_names_hold_visible_characters_only(void **state)
 	assert_int_equal(f->a.name.n, 0);
 }
 
-#define HELLO_TAIL(proto, id) "$5\r\nproto\r\n:" proto "\r\n$2\r\nid\r\n:" id "\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n" \
+#define HELLO_TAIL(proto, id) \
+	"$5\r\nproto\r\n:" proto "\r\n$2\r\nid\r\n:" id "\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n" \
 	"$4\r\nrole\r\n$6\r\nmaster\r\n$7\r\nmodules\r\n*0\r\n"
 #define HELLO_HEAD "$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.2.5\r\n"
 
@@ -401,7 +449,7 @@ static void test_hello_switches_protocol_and_names(void **state)
 	FIX_SAYS(f, "hello 2 foo", "-ERR Syntax error in HELLO option 'foo'\r\n");
 	FIX_SAYS(f, "hello 2 auth x", "-ERR Syntax error in HELLO option 'auth'\r\n");
 	FIX_SAYS(f, "hello 2 setname", "-ERR Syntax error in HELLO option 'setname'\r\n");
-	FIX_SAYS(f, "hello 2 auth u p", "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+	FIX_SAYS(f, "hello 2 auth u p", WRONGPASS);
 	assert_int_equal(f->a.resp, 3);
 	FIX_SAYS(f, "hello 2", "*14\r\n" HELLO_HEAD HELLO_TAIL("2", "1"));
 	assert_int_equal(f->a.resp, 2);
@@ -413,9 +461,8 @@ static void test_hello_logs_in(void **state)
 	struct session s;
 	engine_set_password(f->e, BYTES_LIT("pw"));
 	session_init(&s, f->e, &fix_session_ops);
-	assert_memory_equal(fix_run(f, &s, "hello 3"), "-NOAUTH HELLO must be called with the client already authenticated", 66);
-	assert_string_equal(fix_run(f, &s, "hello 3 auth default no"),
-		"-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+	assert_memory_equal(fix_run(f, &s, "hello 3"), "-NOAUTH HELLO must be called with the client", 44);
+	assert_string_equal(fix_run(f, &s, "hello 3 auth default no"), WRONGPASS);
 	assert_string_equal(fix_run(f, &s, "hello 3 setname me auth default pw"), "%7\r\n" HELLO_HEAD HELLO_TAIL("3", "3"));
 	assert_string_equal(fix_run(f, &s, "ping"), "+PONG\r\n");
 	session_fini(&s);
@@ -496,6 +543,8 @@ int main(void)
 		T(test_unwritable_pool_refuses_writers_only),
 		T(test_calls_failures_and_rejections_are_counted),
 		T(test_time_goes_to_the_command_that_took_it),
+		T(test_latency_classes_are_in_order),
+		T(test_percentiles_bound_the_share),
 		T(test_each_visits_rows_and_their_subcommands),
 		T(test_replies_are_silenced_until_on),
 		T(test_sessions_are_listed_by_birth),

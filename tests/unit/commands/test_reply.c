@@ -43,8 +43,8 @@ static void test_resp2_has_no_new_types(void **state)
 	struct sink k;
 	sink_open(&k, 2);
 	put_one_of_each(&k.rb.r);
-	static const char expected[] = "+S\r\n:-7\r\n$3\r\na\0b\r\n$0\r\n\r\n$-1\r\n*-1\r\n*2\r\n*4\r\n*3\r\n*1\r\n$3\r\n1.5\r\n:1\r\n"
-		"$21\r\n123456789012345678901\r\n$1\r\nv\r\n";
+	static const char expected[] = "+S\r\n:-7\r\n$3\r\na\0b\r\n$0\r\n\r\n$-1\r\n*-1\r\n*2\r\n*4\r\n*3\r\n*1\r\n"
+		"$3\r\n1.5\r\n:1\r\n$21\r\n123456789012345678901\r\n$1\r\nv\r\n";
 	assert_int_equal(k.out.n, sizeof(expected) - 1);
 	assert_memory_equal(k.out.p, expected, k.out.n);
 	buf_free(&k.out);
@@ -56,8 +56,8 @@ static void test_resp3_uses_them(void **state)
 	struct sink k;
 	sink_open(&k, 3);
 	put_one_of_each(&k.rb.r);
-	static const char expected[] = "+S\r\n:-7\r\n$3\r\na\0b\r\n$0\r\n\r\n_\r\n_\r\n*2\r\n%2\r\n~3\r\n>1\r\n,1.5\r\n#t\r\n"
-		"(123456789012345678901\r\n=5\r\ntxt:v\r\n";
+	static const char expected[] = "+S\r\n:-7\r\n$3\r\na\0b\r\n$0\r\n\r\n_\r\n_\r\n*2\r\n%2\r\n~3\r\n>1\r\n"
+		",1.5\r\n#t\r\n(123456789012345678901\r\n=5\r\ntxt:v\r\n";
 	assert_int_equal(k.out.n, sizeof(expected) - 1);
 	assert_memory_equal(k.out.p, expected, k.out.n);
 	buf_free(&k.out);
@@ -79,8 +79,8 @@ static void test_close_puts_the_head_before_nested_elements(void **state)
 	r->ops->close(r, outer, '%', 1);
 	size_t empty = r->ops->open(r);
 	r->ops->close(r, empty, '*', 0);
-	assert_out(&k, "+before\r\n%1\r\n$1\r\nk\r\n~12\r\n:0\r\n:1\r\n:2\r\n:3\r\n:4\r\n:5\r\n:6\r\n:7\r\n:8\r\n:9\r\n:10\r\n:11\r\n"
-		"*0\r\n");
+	assert_out(&k, "+before\r\n%1\r\n$1\r\nk\r\n~12\r\n:0\r\n:1\r\n:2\r\n:3\r\n:4\r\n:5\r\n:6\r\n:7\r\n:8\r\n"
+		":9\r\n:10\r\n:11\r\n*0\r\n");
 }
 
 static void test_rewind_takes_back_to_the_mark(void **state)

@@ -96,7 +96,8 @@ static void test_commands_of_transactions_are_never_queued(void **state)
 	FIX_SAYS(f, "get a", "$-1\r\n");
 	begin(f);
 	queue(f, "set a 1");
-	FIX_SAYS(f, "exec now", "-EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command\r\n");
+	FIX_SAYS(f, "exec now", "-EXECABORT Transaction discarded because of: "
+		"wrong number of arguments for 'exec' command\r\n");
 	FIX_SAYS(f, "exec", "-ERR EXEC without MULTI\r\n");
 	begin(f);
 	FIX_SAYS(f, "reset", "+RESET\r\n");
@@ -111,8 +112,8 @@ static void test_unwritable_pool_refuses_exec_of_writers(void **state)
 	begin(f);
 	queue(f, "set a 1");
 	f->e->write_error = "disk gone";
-	FIX_SAYS(f, "exec", "-EXECABORT Transaction discarded because of: MISCONF Errors writing to the pool: disk gone. Commands that "
-		"may change the dataset are refused until it can be written again.\r\n");
+	FIX_SAYS(f, "exec", "-EXECABORT Transaction discarded because of: MISCONF Errors writing to the pool: disk gone. "
+		"Commands that may change the dataset are refused until it can be written again.\r\n");
 	FIX_SAYS(f, "exec", "-ERR EXEC without MULTI\r\n");
 	begin(f);
 	queue(f, "get a");
