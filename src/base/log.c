@@ -9,6 +9,8 @@ enum { SYSLOG_OPTIONS = LOG_PID | LOG_NDELAY | LOG_NOWAIT };
 
 #include "log.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -52,7 +54,7 @@ int log_set_file(const char *path)
 	if (fd < 0)
 		return errno;
 	close(fd);
-	strcpy(out.path, path);
+	memcpy(out.path, path, strlen(path) + 1);
 	return 0;
 }
 
@@ -72,15 +74,15 @@ static size_t put_head(char *p, size_t room, enum log_level level)
 {
 	static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
 		"Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-	struct timespec now;
+	int64_t now = clock_ms();
+	time_t sec = (time_t)(now / 1000);
 	struct tm tm;
 	int n;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	localtime_r(&now.tv_sec, &tm);
+	localtime_r(&sec, &tm);
 	n = snprintf(p, room, "%d:M %02d %s %d %02d:%02d:%02d.%03d %c ", (int)getpid(), tm.tm_mday,
 		months[tm.tm_mon], tm.tm_year + 1900, tm.tm_hour, tm.tm_min, tm.tm_sec,
-		(int)(now.tv_nsec / 1000000), ".-*#"[level]);
+		(int)(now % 1000), ".-*#"[level]);
 	return (size_t)n;
 }
 

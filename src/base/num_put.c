@@ -100,15 +100,13 @@ size_t num_put_d(char *p, double v)
 
 size_t num_put_human(char *p, uint64_t n)
 {
-	static const char units[] = "KMGTP";
-	double v = (double)n;
-	int u = -1;
+	static const char units[] = "KMGTPE";
+	double v = (double)n / 1024;
+	int u = 0;
 
 	if (n < 1024)
-		return (size_t)sprintf(p, "%uB", (unsigned)n);
-	while (u < 4 && (n >> 10 * (u + 1)) >= 1024) {
+		return (size_t)snprintf(p, 32, "%uB", (unsigned)n);
+	for (; v >= 1024; u++)
 		v /= 1024;
-		u++;
-	}
 	return (size_t)snprintf(p, 32, "%.2f%c", v, units[u]);
 }
