@@ -335,23 +335,23 @@ static const struct cmd subcommands[] = {
 	{CMD("count", 2, cmd_command_count, ABOUT, ACL_CONNECTION),
 	 DOC("server", "2.8.13", "O(1)", "Counts the commands.")},
 	{CMD("docs", -2, cmd_command_docs, ABOUT, ACL_CONNECTION),
-	 DOC("server", "7.0.0", "O(N) where N is the number of commands to look up", "Documents commands."),
+	 DOC("server", "7.0.0", "O(N) for N names", "Documents commands."),
 	 ANY_ORDER, .args = ARGS(A("command-name", STRING, A_OPT_MANY))},
 	{CMD("getkeys", -4, cmd_command_getkeys, ABOUT, ACL_CONNECTION),
-	 DOC("server", "2.8.13", "O(N) where N is the number of arguments to the command",
+	 DOC("server", "2.8.13", "O(N) for N arguments",
 		"Finds the keys among the arguments of a command.")},
 	{CMD("getkeysandflags", -4, cmd_command_getkeysandflags, ABOUT, ACL_CONNECTION),
-	 DOC("server", "7.0.0", "O(N) where N is the number of arguments to the command",
+	 DOC("server", "7.0.0", "O(N) for N arguments",
 		"Finds the keys among the arguments of a command, and what it does to them.")},
 	{CMD("help", 2, cmd_command_help, ABOUT, ACL_CONNECTION),
 	 DOC("server", "5.0.0", "O(1)", "Explains the subcommands.")},
 	{CMD("info", -2, cmd_command_info, ABOUT, ACL_CONNECTION),
-	 DOC("server", "2.8.13", "O(N) where N is the number of commands to look up",
+	 DOC("server", "2.8.13", "O(N) for N names",
 		"Describes commands in the form that client libraries read."),
 	 ANY_ORDER, .history = HISTORY({"7.0.0", "Without names it describes every command."}),
 	 .args = ARGS(A("command-name", STRING, A_OPT_MANY))},
 	{CMD("list", -2, cmd_command_list, ABOUT, ACL_CONNECTION),
-	 DOC("server", "7.0.0", "O(N) where N is the total number of Redis commands", "Names the commands."),
+	 DOC("server", "7.0.0", "O(N) for N commands", "Names the commands."),
 	 ANY_ORDER, .args = ARGS(A("filterby", ONEOF, A_OPT, A_TOKEN("FILTERBY"), A_SUB(
 		A("module-name", STRING, A_TOKEN("MODULE")),
 		A("category", STRING, A_TOKEN("ACLCAT")),
@@ -360,7 +360,7 @@ static const struct cmd subcommands[] = {
 };
 const struct cmd cmd_table_command[] = {
 	{CMD("command", -1, cmd_command, ABOUT, ACL_CONNECTION),
-	 DOC("server", "2.8.13", "O(N) where N is the total number of Redis commands", "Describes every command."),
+	 DOC("server", "2.8.13", "O(N) for N commands", "Describes every command."),
 	 ANY_ORDER, .subs = subcommands},
 	CMD_END
 };

@@ -187,6 +187,7 @@ void engine__call(struct engine *e, struct session *s, struct cmd_row *row, cons
 {
 	struct call c = {.e = e, .ks = e->ks, .s = s, .r = r, .argv = argv, .argc = argc, .cmd = &row->c, .db = s->db,
 		.in_exec = e->in_exec, .key1_hash = key1_hash, .hashed = hashed};
+	uint64_t start = e->last_stamp; /* what runs inside (EXEC) moves it */
 	e->errors.seen = e->errors.total;
 	row->c.fn(&c);
 	e->commands++;
@@ -197,7 +198,7 @@ void engine__call(struct engine *e, struct session *s, struct cmd_row *row, cons
 	}
 	if (e->timing) {
 		uint64_t now = stamp_now(&e->stamp);
-		uint64_t ns = stamp_span(&e->stamp, e->last_stamp, now);
+		uint64_t ns = stamp_span(&e->stamp, start, now);
 		row->stats.ns += ns;
 		e->last_stamp = now;
 		if (e->latencies) {
