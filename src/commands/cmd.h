@@ -149,6 +149,21 @@ void engine_register_builtin(struct engine *e);
 /* ops is copied. */
 void engine_set_ops(struct engine *e, const struct engine_ops *ops);
 
+/* The pool as the engine sees it, handed in by who opens both, so that this room knows nothing of the store. EXEC
+ * cannot run without it. */
+struct engine_pool {
+	void *ctx;
+	/* Writing is impossible for now: the reason, or NULL. Asked once a tick. */
+	const char *(*write_error)(void *ctx);
+	/* Every change between begin and end is one unit; undo takes them back. Too big: it must be taken back. */
+	void (*unit_begin)(void *ctx);
+	void (*unit_end)(void *ctx);
+	void (*unit_undo)(void *ctx);
+	bool (*unit_too_big)(void *ctx);
+};
+/* pool is copied. */
+void engine_set_pool(struct engine *e, const struct engine_pool *pool);
+
 /* Looks a command up by name, any case; NULL. "config|get" finds a subcommand. Rows that the engine hands out are its
  * own copies; only those may be given back to it. */
 const struct cmd *engine_find(const struct engine *e, struct bytes name);

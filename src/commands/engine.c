@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "store/store.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -44,13 +43,18 @@ void engine_set_ops(struct engine *e, const struct engine_ops *ops)
 	e->ops = *ops;
 }
 
+void engine_set_pool(struct engine *e, const struct engine_pool *pool)
+{
+	e->pool = *pool;
+}
+
 void engine_tick_begin(struct engine *e, int64_t now_ms)
 {
 	e->now_ms = now_ms;
-	if (e->ks != NULL) {
+	if (e->ks != NULL)
 		ks_set_now(e->ks, now_ms);
-		e->write_error = st_write_error(ks_store(e->ks));
-	}
+	if (e->pool.write_error != NULL)
+		e->write_error = e->pool.write_error(e->pool.ctx);
 	if (e->timing)
 		e->last_stamp = stamp_now(&e->stamp);
 }

@@ -131,7 +131,7 @@ struct engine {
 	struct stamp stamp;
 	uint64_t last_stamp;    /* end of the last timed command, or the tick's start */
 	int64_t now_ms;
-	const char *write_error; /* st_write_error at the tick's start */
+	const char *write_error; /* the pool's, at the tick's start */
 	uint64_t commands;
 	struct error_stats errors;
 
@@ -143,6 +143,7 @@ struct engine {
 
 	struct cmd_row *rows, *rows_last;
 	struct engine_ops ops;
+	struct engine_pool pool;
 	uint8_t password[SHA256_BYTES];
 };
 

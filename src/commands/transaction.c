@@ -6,7 +6,6 @@
 #include "commands/internal.h"
 
 #include "base/mem.h"
-#include "store/store.h"
 
 /* Queued commands looked at together before they run, so that their cache misses overlap. */
 #define EXEC_PREFETCH 16u
@@ -190,7 +189,7 @@ static struct queued *prefetch(struct call *c, struct queued *q, uint64_t hashes
 /* Runs the queue. False: it must be undone. */
 static bool run_queue(struct call *c)
 {
-	struct store *st = ks_store(c->ks);
+	const struct engine_pool *pool = &c->e->pool;
 	struct queued *q = c->s->multi->first, *ahead = q;
 	uint64_t hashes[EXEC_PREFETCH];
 	for (unsigned i = 0; q != NULL; q = q->next, i++) {
@@ -200,7 +199,7 @@ static bool run_queue(struct call *c)
 		}
 		bool hashed = cmd_first_key(q->cmd, q->argc) == 1;
 		engine__call(c->e, c->s, row_of(q->cmd), q->argv, q->argc, hashed ? hashes[i] : 0, hashed, c->r);
-		if (UNLIKELY(c->e->exec_no_room || st_unit_too_big(st)))
+		if (UNLIKELY(c->e->exec_no_room || pool->unit_too_big(pool->ctx)))
 			return false;
 	}
 	return true;
@@ -229,15 +228,16 @@ void cmd_exec(struct call *c)
 	e->in_exec = true;
 	e->exec_no_room = false;
 	watch__exec_begin(e);
-	st_unit_begin(ks_store(c->ks));
+	CHECK(e->pool.unit_begin != NULL);
+	e->pool.unit_begin(e->pool.ctx);
 	reply_array(c->r, s->multi->n);
 	bool whole = run_queue(c);
 	if (!whole) {
-		st_unit_undo(ks_store(c->ks));
+		e->pool.unit_undo(e->pool.ctx);
 		watch__exec_undo(e);
 		s->db = db;
 	}
-	st_unit_end(ks_store(c->ks));
+	e->pool.unit_end(e->pool.ctx);
 	e->in_exec = false;
 	if (!whole) {
 		c->r->ops->rewind(c->r, mark);

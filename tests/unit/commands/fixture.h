@@ -53,6 +53,31 @@ static const struct session_ops fix_session_ops = {
 	.close_after_reply = fix_close_after_reply, .kill = fix_kill, .reset = fix_reset
 };
 
+static inline const char *fix_write_error(void *st)
+{
+	return st_write_error(st);
+}
+
+static inline void fix_unit_begin(void *st)
+{
+	st_unit_begin(st);
+}
+
+static inline void fix_unit_end(void *st)
+{
+	st_unit_end(st);
+}
+
+static inline void fix_unit_undo(void *st)
+{
+	st_unit_undo(st);
+}
+
+static inline bool fix_unit_too_big(void *st)
+{
+	return st_unit_too_big(st);
+}
+
 /* An engine without a keyspace: for what touches no key. */
 static inline void fix_open_bare(struct fix *f)
 {
@@ -79,6 +104,9 @@ static inline void fix_open_sized(struct fix *f, uint64_t bytes)
 	st_commit(f->st);
 	f->e = engine_new(f->ks);
 	engine_register_builtin(f->e);
+	const struct engine_pool pool = {.ctx = f->st, .write_error = fix_write_error, .unit_begin = fix_unit_begin,
+		.unit_end = fix_unit_end, .unit_undo = fix_unit_undo, .unit_too_big = fix_unit_too_big};
+	engine_set_pool(f->e, &pool);
 	engine_tick_begin(f->e, f->now);
 	session_init(&f->a, f->e, &fix_session_ops);
 	session_init(&f->b, f->e, &fix_session_ops);
