@@ -22,6 +22,8 @@ struct bt_ops {
 	void *ctx;
 	/* References inside an entry, for walkers; NULL when entries hold none. */
 	void (*children)(const void *entry, st_visit_fn visit, void *ctx);
+	/* An entry may stand for itself as cmp's key: bt_check then checks the order. */
+	bool entry_is_key;
 };
 
 /* Bytes one insertion or removal may allocate. */
@@ -49,11 +51,12 @@ struct bt_iter {
 		uint32_t at;
 	} path[BT_LEVELS];
 };
-/* At the first entry at or above key (NULL: the first). */
+/* At the first entry at or above key (NULL: the first); at the end when there is none. */
 void bt_seek(struct bt_iter *it, const struct store *st, const struct bt_root *r, const struct bt_ops *ops,
 	const void *key);
-/* The current entry (valid until the tick changes the tree), NULL at the end. */
+/* The current entry (valid until the tick changes the tree), NULL at the end and before the first. */
 const void *bt_entry(const struct bt_iter *it);
+/* From the end bt_prev leads to the last entry, from before the first bt_next to that. */
 void bt_next(struct bt_iter *it);
 void bt_prev(struct bt_iter *it);
 
