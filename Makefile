@@ -114,7 +114,7 @@ run: ## install what is missing, build, start the server on port 6379 (ARGS="--p
 check: ## install what is missing, build, run every test
 	@deps/install build test
 	@$(MAKE) check-programs
-	@$(RUN) unit client tcl crash oracle fuzz
+	@$(RUN) unit lint client tcl crash oracle fuzz
 
 check-programs: all $(UNIT) $(CRASH) $(CLIENT) $(ORACLE) $(FUZZ)
 
