@@ -5,7 +5,6 @@
 #include "server/process.h"
 #include "settings.h"
 
-#include "commands/cmd.h"
 #include "types/ks.h"
 
 #include <stdio.h>
@@ -88,9 +87,11 @@ static int serve(struct config *cfg, struct srv *srv, struct errinfo *ei)
 	if (settings_pool_open(&pool, cfg, srv_wake, srv, ei) != ERR_OK)
 		return code;
 	struct engine *e = engine_new(pool.ks);
-	struct srv_pool table = settings_srv_pool(&pool);
+	struct engine_pool engine_pool = settings_engine_pool(&pool);
+	struct srv_pool srv_pool = settings_srv_pool(&pool);
+	engine_set_pool(e, &engine_pool);
 	engine_register_builtin(e);
-	srv_attach(srv, e, &table);
+	srv_attach(srv, e, &srv_pool);
 	if (srv_listen(srv, ei) == ERR_OK) {
 		srv_process_pidfile(cfg);
 		log_start(srv, &pool);

@@ -168,6 +168,38 @@ static struct ks *pool_reopen(void *ctx, struct errinfo *ei)
 	return open_all(p, ei) == ERR_OK ? p->ks : NULL;
 }
 
+static void pool_unit_begin(void *ctx)
+{
+	st_unit_begin(((struct settings_pool *)ctx)->st);
+}
+
+static void pool_unit_end(void *ctx)
+{
+	st_unit_end(((struct settings_pool *)ctx)->st);
+}
+
+static void pool_unit_undo(void *ctx)
+{
+	st_unit_undo(((struct settings_pool *)ctx)->st);
+}
+
+static bool pool_unit_too_big(void *ctx)
+{
+	return st_unit_too_big(((struct settings_pool *)ctx)->st);
+}
+
+struct engine_pool settings_engine_pool(struct settings_pool *p)
+{
+	return (struct engine_pool){
+		.ctx = p,
+		.write_error = pool_write_error,
+		.unit_begin = pool_unit_begin,
+		.unit_end = pool_unit_end,
+		.unit_undo = pool_unit_undo,
+		.unit_too_big = pool_unit_too_big,
+	};
+}
+
 struct srv_pool settings_srv_pool(struct settings_pool *p)
 {
 	return (struct srv_pool){

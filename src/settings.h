@@ -3,11 +3,10 @@
 #define SETTINGS_H
 
 #include "base/err.h"
+#include "commands/cmd.h"
 #include "server/config.h"
 #include "server/server.h"
 #include "store/store.h"
-
-struct ks;
 
 /* The open pool and what is needed to open it again. */
 struct settings_pool {
@@ -22,7 +21,8 @@ struct settings_pool {
 enum err settings_pool_open(struct settings_pool *p, const struct config *cfg, void (*wake)(void *), void *wake_ctx,
 	struct errinfo *ei);
 void settings_pool_close(struct settings_pool *p);
-/* The table that the server works with; p must outlive the server. */
+/* The tables that the engine and the server work with; p must outlive both. */
+struct engine_pool settings_engine_pool(struct settings_pool *p);
 struct srv_pool settings_srv_pool(struct settings_pool *p);
 
 #endif

@@ -75,3 +75,9 @@ const char *config__apply_requirepass(struct srv *srv)
 	engine_set_password(srv->e, bytes_of(config_s(srv->cfg, CFG_REQUIREPASS)));
 	return NULL;
 }
+
+const char *config__apply_latency(struct srv *srv)
+{
+	engine_set_latency_tracking(srv->e, config_i(srv->cfg, CFG_LATENCY_TRACKING) != 0);
+	return NULL;
+}

@@ -79,6 +79,7 @@ const char *config__apply_maxclients(struct srv *srv);
 const char *config__apply_loglevel(struct srv *srv);
 const char *config__apply_dir(struct srv *srv);
 const char *config__apply_hz(struct srv *srv);
+const char *config__apply_latency(struct srv *srv);
 const char *config__apply_requirepass(struct srv *srv);
 
 /* Quotes a value for a line of a file where it needs that. */

@@ -257,6 +257,8 @@ const char *config__parse_oom_values(const struct bytes *w, unsigned n, const ch
 /* Old and new names in turn; a new name of "" is written as two quotes. */
 const char *config__parse_rename(const struct bytes *w, unsigned n, const char *old, struct buf *out)
 {
+	if (n == 1 && w[0].n == 0)
+		return NULL;
 	if (n != 2)
 		return "wrong number of arguments";
 	if (w[0].n == 0 || memchr(w[0].p, ' ', w[0].n) || (w[1].n && memchr(w[1].p, ' ', w[1].n)))
@@ -355,11 +357,7 @@ const char *config__parse_percentiles(const struct bytes *w, unsigned n, const c
 			return "Invalid latency-tracking-info-percentiles parameters";
 		if (v < 0 || v > 100)
 			return "latency-tracking-info-percentiles should be between 0 and 100";
-		char text[NUM_D_MAX];
-		size_t len = num_put_d(text, v);
-		if (i)
-			buf_add(out, " ", 1);
-		buf_add(out, text, len);
+		buf_addf(out, "%s%.12g", i ? " " : "", v);
 	}
 	return NULL;
 }

@@ -3,7 +3,10 @@
 
 #include "base/log.h"
 
-#include <strings.h>
+/* syslog.h makes macros of the same names: the log's own levels are kept under others */
+enum { LEVEL_DEBUG = LOG_DEBUG, LEVEL_VERBOSE = LOG_VERBOSE, LEVEL_NOTICE = LOG_NOTICE, LEVEL_WARNING = LOG_WARNING,
+	LEVEL_NOTHING = LOG_NOTHING };
+
 #include <syslog.h>
 
 enum { IMM = CF_IMMUTABLE, INERT = CF_INERT, HID = CF_HIDDEN, SECRET = CF_SECRET, PROT = CF_PROTECTED,
@@ -15,8 +18,8 @@ static const struct config_word words_durability[] = {{"default", -1}, {"always"
 static const struct config_word words_fsync[] = {{"everysec", 1}, {"always", 0}, {"no", 2}, {NULL, 0}};
 static const struct config_word words_supervised[] = {{"upstart", 1}, {"systemd", 2}, {"auto", 3}, {"no", 0},
 	{NULL, 0}};
-static const struct config_word words_loglevel[] = {{"debug", LOG_DEBUG}, {"verbose", LOG_VERBOSE},
-	{"notice", LOG_NOTICE}, {"warning", LOG_WARNING}, {"nothing", LOG_NOTHING}, {NULL, 0}};
+static const struct config_word words_loglevel[] = {{"debug", LEVEL_DEBUG}, {"verbose", LEVEL_VERBOSE},
+	{"notice", LEVEL_NOTICE}, {"warning", LEVEL_WARNING}, {"nothing", LEVEL_NOTHING}, {NULL, 0}};
 static const struct config_word words_facility[] = {{"user", LOG_USER}, {"local0", LOG_LOCAL0},
 	{"local1", LOG_LOCAL1}, {"local2", LOG_LOCAL2}, {"local3", LOG_LOCAL3}, {"local4", LOG_LOCAL4},
 	{"local5", LOG_LOCAL5}, {"local6", LOG_LOCAL6}, {"local7", LOG_LOCAL7}, {NULL, 0}};
@@ -52,6 +55,7 @@ static const struct config_word words_tlsauth[] = {{"no", 0}, {"yes", 1}, {"opti
 #define apply_loglevel config__apply_loglevel
 #define apply_dir config__apply_dir
 #define apply_hz config__apply_hz
+#define apply_latency config__apply_latency
 #define apply_requirepass config__apply_requirepass
 
 const struct config_row config__rows[CFG_COUNT] = {

@@ -52,7 +52,6 @@ void srv__memory_facts(struct srv *srv, struct memory_facts *m)
 static void put_bytes(struct buf *b, const char *key, uint64_t n)
 {
 	char human[32];
-	num_put_human(human, n);
 	size_t len = num_put_human(human, n);
 	buf_addf(b, "%s:%llu\r\n%s_human:%.*s\r\n", key, (unsigned long long)n, key, (int)len, human);
 }

@@ -1,6 +1,8 @@
 /* INFO stats, persistence, commandstats, errorstats, latencystats, keyspace, pool. */
 #include "server/info.h"
 
+#include <stdlib.h>
+
 static void put(struct buf *b, const char *key, uint64_t v)
 {
 	buf_addf(b, "%s:%llu\r\n", key, (unsigned long long)v);
@@ -96,10 +98,31 @@ void srv__info_errorstats(struct srv *srv, struct buf *b)
 	engine_each_error(srv->e, put_error, b);
 }
 
+static void put_latency(void *ctx, const struct cmd *c, const struct cmd *parent)
+{
+	struct fill *f = ctx;
+	const char *p = config_s(f->srv->cfg, CFG_LATENCY_PERCENTILES), *sep = "";
+	uint64_t ns;
+	(void)parent;
+	if (!engine_latency_at(c, 50, &ns))
+		return;
+	buf_addf(f->b, "latency_percentiles_usec_%s:", engine_fullname(c));
+	while (*p) {
+		int n = (int)strcspn(p, " ");
+		engine_latency_at(c, strtod(p, NULL), &ns);
+		buf_addf(f->b, "%sp%.*s=%.3f", sep, n, p, (double)ns / 1000);
+		sep = ",";
+		p += n;
+		p += *p == ' ';
+	}
+	buf_adds(f->b, "\r\n");
+}
+
 void srv__info_latencystats(struct srv *srv, struct buf *b)
 {
-	(void)srv; /* no distributions are kept yet */
-	(void)b;
+	struct fill f = {srv, b};
+	if (config_i(srv->cfg, CFG_LATENCY_TRACKING))
+		engine_each(srv->e, put_latency, &f);
 }
 
 void srv__info_keyspace(struct srv *srv, struct buf *b)

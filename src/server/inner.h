@@ -366,6 +366,7 @@ void srv__rename_apply(struct srv *srv, struct gathered *g);
 
 /* ---- config_apply.c ---- */
 const char *config__apply_limits(struct srv *srv);
+const char *config__apply_latency(struct srv *srv);
 
 /* ---- commands of this room ---- */
 extern const struct cmd srv__client_cmds[], srv__config_cmds[], srv__info_cmds[], srv__shutdown_cmds[],

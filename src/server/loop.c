@@ -288,6 +288,7 @@ void srv_attach(struct srv *srv, struct engine *e, const struct srv_pool *pool)
 	engine_register(e, srv__memory_cmds);
 	srv__rename_load(srv);
 	config__apply_limits(srv);
+	config__apply_latency(srv);
 }
 
 enum err srv_listen(struct srv *srv, struct errinfo *ei)
