@@ -452,6 +452,7 @@ static void reopen(struct run *r)
 {
 	bool crash = below(r, 2);
 
+	compare_all(r);
 	if (crash) {
 		/* What the tick has not committed is lost. */
 		st_commit(r->w.st);
