@@ -129,7 +129,8 @@ static void chunk_fresh(struct target *t, size_t cap, size_t at, const char *src
 	struct rope__chunk_layout *c;
 	st_off off;
 
-	c = st_alloc(st, sizeof(*c) + cap, ST_KIND_ROPE_CHUNK, &off);
+	/* The whole class is asked for: later writes in this tick may use it in place. */
+	c = st_alloc(st, st_class_size(sizeof(*c) + cap), ST_KIND_ROPE_CHUNK, &off);
 	CHECK2(c != NULL, cap, n);
 	c->used = (uint32_t)(used > at + n ? used : at + n);
 	c->pad = 0;
@@ -294,7 +295,7 @@ static st_off tree_copy(struct store *st, st_off from, uint32_t level)
 
 	if (from && level == 0) {
 		uint32_t used = rope__used(st, from);
-		struct rope__chunk_layout *c = st_alloc(st, sizeof(*c) + used, ST_KIND_ROPE_CHUNK, &off);
+		struct rope__chunk_layout *c = st_alloc(st, st_class_size(sizeof(*c) + used), ST_KIND_ROPE_CHUNK, &off);
 		CHECK2(c != NULL, used, 0);
 		c->used = used;
 		c->pad = 0;

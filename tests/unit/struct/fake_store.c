@@ -16,6 +16,7 @@ enum fake_state { FAKE_NONE, FAKE_LIVE, FAKE_FRESH, FAKE_DYING, FAKE_HELD };
 
 struct fake_unit {      /* of 16 bytes; of an object's first */
 	uint32_t size;      /* class size */
+	uint32_t asked;     /* bytes asked for: what of a fresh object is made durable */
 	uint32_t sum;       /* of its bytes, when live */
 	uint8_t state;
 	uint8_t whole, parts; /* how this tick has edited it */
@@ -233,7 +234,7 @@ void *st_alloc(struct store *st, size_t n, enum st_kind kind, st_off *off_out)
 	}
 	struct fake_unit *u = &st->unit[off / 16];
 	CHECK2(u->state == FAKE_NONE, off, u->state);
-	*u = (struct fake_unit){.size = (uint32_t)size, .state = FAKE_FRESH, .place = (uint32_t)st->fresh.n};
+	*u = (struct fake_unit){.size = (uint32_t)size, .asked = (uint32_t)n, .state = FAKE_FRESH, .place = (uint32_t)st->fresh.n};
 	fake_push(&st->fresh, off);
 	if (st->strict) {
 		memset(st->rw + off, 0xAB, size);
@@ -486,6 +487,8 @@ uint64_t st_commit(struct store *st)
 		st_off off = st->fresh.p[i];
 		struct fake_unit *u = fake_of(st, off);
 		u->state = FAKE_LIVE;
+		if (st->strict)
+			memset(st->rw + off + u->asked, 0xEE, u->size - u->asked);
 		for (unsigned k = 0; st->strict && k < 16; k++)
 			CHECK2((uint8_t)st->rw[off + u->size + k] == 0xC5, off, u->size);
 		if (st->strict)
