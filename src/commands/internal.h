@@ -155,6 +155,11 @@ void engine__latency_start(struct cmd_row *row);
 void engine__call(struct engine *e, struct session *s, struct cmd_row *row, const struct bytes *argv, uint32_t argc,
 	uint64_t key1_hash, bool hashed, struct reply *r);
 
+/* ---- keys.c: get_keys of rows whose use of their one key depends on other arguments ---- */
+
+int cmd_set_keys(const struct bytes *argv, uint32_t argc, struct cmd_keyref *out, int max);      /* SET ... [GET] */
+int cmd_bitfield_keys(const struct bytes *argv, uint32_t argc, struct cmd_keyref *out, int max); /* only GETs, or not */
+
 /* ---- transaction.c, watch.c ---- */
 
 void cmd_exec(struct call *c);

@@ -90,3 +90,36 @@ int engine_keys(const struct engine *e, const struct cmd *c, const struct bytes 
 		n = c->get_keys(argv, argc, out, max);
 	return n;
 }
+
+/* ---- rows with a key whose use varies ---- */
+
+static int one_key(uint32_t flags, struct cmd_keyref *out, int max)
+{
+	if (max > 0)
+		out[0] = (struct cmd_keyref){1, flags};
+	return 1;
+}
+
+/* Overwritten, or read and replaced. */
+int cmd_set_keys(const struct bytes *argv, uint32_t argc, struct cmd_keyref *out, int max)
+{
+	for (uint32_t i = 3; i < argc; i++)
+		if (bytes_ieq(argv[i], "GET"))
+			return one_key(KEY_RW | KEY_ACCESS | KEY_UPDATE, out, max);
+	return one_key(KEY_OW | KEY_UPDATE, out, max);
+}
+
+/* Read only as long as there are GETs alone; what is not understood may write. */
+int cmd_bitfield_keys(const struct bytes *argv, uint32_t argc, struct cmd_keyref *out, int max)
+{
+	for (uint32_t i = 2; i < argc; i++) {
+		uint32_t more = argc - 1 - i;
+		if (bytes_ieq(argv[i], "GET") && more >= 2)
+			i += 2;
+		else if (bytes_ieq(argv[i], "OVERFLOW") && more >= 1)
+			i += 1;
+		else
+			return one_key(KEY_RW | KEY_ACCESS | KEY_UPDATE, out, max);
+	}
+	return one_key(KEY_RO | KEY_ACCESS, out, max);
+}

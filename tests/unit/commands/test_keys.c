@@ -40,6 +40,8 @@ static const struct cmd table[] = {
 		.pos = -2, .last = -1, .step = 1}},
 	 .get_keys = mig_keys},
 	{CMD("var", -2, nothing, 0, 0), .keys = {KEY_ONE(1, KEY_RW | KEY_VARIABLE_FLAGS)}, .get_keys = var_keys},
+	{CMD("put", -3, nothing, 0, 0), .keys = {KEY_ONE(1, KEY_RW | KEY_VARIABLE_FLAGS)}, .get_keys = cmd_set_keys},
+	{CMD("bits", -2, nothing, 0, 0), .keys = {KEY_ONE(1, KEY_RW | KEY_VARIABLE_FLAGS)}, .get_keys = cmd_bitfield_keys},
 	{CMD("unknown", -2, nothing, 0, 0),
 	 .keys = {{.flags = KEY_RO, .begin = KEYS_BEGIN_UNKNOWN, .find = KEYS_FIND_UNKNOWN}}},
 	{CMD("notkey", 2, nothing, 0, 0), .keys = {KEY_ONE(1, KEY_NOT_KEY)}},
@@ -136,6 +138,30 @@ static void test_own_function_fills_in_where_specifications_cannot(void **state)
 	assert_int_equal(k->refs[0].flags, KEY_RW);
 }
 
+static void assert_use(struct keys_fix *k, const char *line, uint32_t flags)
+{
+	assert_keys(k, line, "1");
+	assert_int_equal(k->refs[0].flags, flags);
+}
+
+static void test_use_of_one_key_follows_from_the_other_arguments(void **state)
+{
+	struct keys_fix *k = *state;
+	const uint32_t rw = KEY_RW | KEY_ACCESS | KEY_UPDATE, ow = KEY_OW | KEY_UPDATE, ro = KEY_RO | KEY_ACCESS;
+	assert_use(k, "put k v", ow);
+	assert_use(k, "put k get", ow);
+	assert_use(k, "put get v", ow);
+	assert_use(k, "put k v NX get", rw);
+	assert_use(k, "bits k", ro);
+	assert_use(k, "bits k get u8 0 GET u8 8", ro);
+	assert_use(k, "bits k overflow sat get u8 0", ro);
+	assert_use(k, "bits k get u8 0 set u8 0 1", rw);
+	assert_use(k, "bits k incrby u8 0 1", rw);
+	assert_use(k, "bits k get u8", rw);
+	assert_use(k, "bits k overflow", rw);
+	assert_use(k, "bits k zap", rw);
+}
+
 static void test_unknown_specification_cannot_tell(void **state)
 {
 	assert_keys(*state, "unknown a", "-");
@@ -192,6 +218,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_counts_are_obeyed_and_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_keywords_are_found_from_either_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_own_function_fills_in_where_specifications_cannot, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_use_of_one_key_follows_from_the_other_arguments, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_specification_cannot_tell, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_count_goes_beyond_the_room_given, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_old_triple_and_movable_follow_from_specifications, setup, teardown),
