@@ -143,9 +143,10 @@ test "deadlines survive a restart" -only perdure {
 	server_kill [here]
 	after 250
 	server_again [here]
-	assert_range 990 1000 [r ttl a]
-	assert_equal 4102444800123 [r pexpiretime b]
-	assert_equal 0 [r exists c]
-	assert_equal -1 [r ttl d]
-	wait_until 3000 {expr {[r dbsize] == 3}}
+	set c [client]
+	assert_range 990 1000 [$c ttl a]
+	assert_equal 4102444800123 [$c pexpiretime b]
+	assert_equal 0 [$c exists c]
+	assert_equal -1 [$c ttl d]
+	wait_until 3000 {expr {[$c dbsize] == 3}}
 }
