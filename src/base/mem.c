@@ -80,12 +80,12 @@ size_t mem_size(const void *p)
 	return malloc_usable_size((void *)(uintptr_t)p);
 }
 
-static void note_alloc(const void *p)
+static void note_alloc(void *p)
 {
 	atomic_fetch_add_explicit(&live, mem_size(p), memory_order_relaxed);
 }
 
-static void note_free(const void *p)
+static void note_free(void *p)
 {
 	atomic_fetch_sub_explicit(&live, mem_size(p), memory_order_relaxed);
 }
