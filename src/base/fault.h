@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #ifdef PERDURE_FAULTS
-/* True when this passage of the point shall fail. */
+/* True when this passage of the point shall fail. Any thread. */
 bool fault_hit(const char *name);
 /* Fails the passages first .. first+count-1 of the point, counted from now; count 0 turns it off.
  * The environment's PERDURE_FAULT="name:first:count,..." is read at the first fault_hit. */

@@ -4,6 +4,8 @@
 
 enum log_level { LOG_DEBUG, LOG_VERBOSE, LOG_NOTICE, LOG_WARNING, LOG_NOTHING };
 
+/* Text beyond 4 KiB is cut. errno is kept. May be called from any thread; the settings below are made before there
+ * are others, except the level. */
 void log_msg(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);

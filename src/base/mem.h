@@ -1,4 +1,5 @@
-/* The door of jemalloc. Out of memory ends the process with a message, as Redis does, except in mem_try. */
+/* The door of jemalloc. Out of memory ends the process with a message, as Redis does, except in mem_try. A size of 0
+ * is an allocation too. Builds with PERDURE_NO_JEMALLOC (sanitizers) take the C library's malloc instead. */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 

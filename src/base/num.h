@@ -11,7 +11,8 @@ bool num_u64(struct bytes s, uint64_t *out);
  * space, not NaN, no overflow or underflow to HUGE_VAL/0 with ERANGE). At most 5 KiB of input. */
 bool num_ld(struct bytes s, long double *out);
 bool num_d(struct bytes s, double *out);
-/* "1gb", "512mb", "10k", "7" to bytes (k, m, g = 1000s; kb, mb, gb = 1024s; any case), as in redis.conf. */
+/* "1gb", "512mb", "10k", "7" to bytes (k, m, g = 1000s; kb, mb, gb = 1024s; any case), as in redis.conf. A unit
+ * without digits, which Redis reads as 0, and what overflows are refused. */
 bool num_memory(struct bytes s, int64_t *out);
 
 #define NUM_I64_MAX 21 /* bytes num_put_i64 may write, no terminator */
@@ -22,8 +23,8 @@ size_t num_put_u64(char *p, uint64_t v);
 #define NUM_LD_MAX 5120
 /* INCRBYFLOAT's form: %.17Lf, trailing zeros and point removed, "-0" is "0". p holds NUM_LD_MAX. Returns length. */
 size_t num_put_ld(char *p, long double v);
-/* RESP double: shortest of %.17g as Redis 7 prints scores (inf, -inf, nan; integers without point). */
-#define NUM_D_MAX 64
+#define NUM_D_MAX 64 /* bytes num_put_d may write */
+/* A score as Redis 7.0 replies it: %.17g, inf, -inf, nan. (7.2 prints the shortest text that reads back equal.) */
 size_t num_put_d(char *p, double v);
 /* "1.50M", "512.00K", "7B": used_memory_human's form. p holds 32. */
 size_t num_put_human(char *p, uint64_t n);

@@ -175,6 +175,18 @@ static void test_errno_survives(void **state)
 	assert_int_equal(errno, EXDEV);
 }
 
+static void test_syslog_takes_lines_besides_the_file(void **state)
+{
+	(void)state;
+	start();
+	/* Whether a syslog daemon listens or not, the file must have the line. */
+	log_set_syslog(1, "perdure-test", 16 << 3); /* local0 */
+	log_msg(LOG_WARNING, "to both");
+	log_set_syslog(0, NULL, 0);
+	slurp(path);
+	assert_non_null(strstr(text, " # to both\n"));
+}
+
 static void test_without_a_file_lines_go_to_standard_output(void **state)
 {
 	int saved = dup(STDOUT_FILENO), fd;
@@ -204,6 +216,7 @@ int main(void)
 		cmocka_unit_test(test_a_file_that_cannot_be_opened_is_refused_and_the_old_one_kept),
 		cmocka_unit_test(test_long_text_is_cut_but_the_line_ends),
 		cmocka_unit_test(test_errno_survives),
+		cmocka_unit_test(test_syslog_takes_lines_besides_the_file),
 		cmocka_unit_test(test_without_a_file_lines_go_to_standard_output),
 	};
 

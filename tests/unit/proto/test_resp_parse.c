@@ -124,6 +124,7 @@ static void test_empty_commands_are_dropped(void **state)
 	assert_parsed("*0\r\n", "-");
 	assert_parsed("*-1\r\n*-7\r\n*1\r\n$1\r\na\r\n", "--1(a)");
 	assert_parsed("\r\n\n  \r\nPING\r\n", "---1(PING)");
+	assert_parsed("*0\r\n\n*0\r\nA\n", "---1(A)");
 }
 
 static void test_inline_commands(void **state)
