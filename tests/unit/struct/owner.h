@@ -53,16 +53,22 @@ static inline struct owner *owner_edit(const struct world *w)
 	return st_edit_root(w->st);
 }
 
-static inline void owner_make(const struct world *w)
+static inline void owner_register(const struct world *w)
 {
 	static const struct st_kind_ops dataset = {"owner", owner_children, NULL}, record = {"item", NULL, NULL};
-	st_off off;
 
 	hx_register(w->st);
 	rope_register(w->st);
 	bt_register(w->st);
 	st_register(w->st, ST_KIND_DATASET, &dataset);
 	st_register(w->st, ST_KIND_RECORD, &record);
+}
+
+static inline void owner_make(const struct world *w)
+{
+	st_off off;
+
+	owner_register(w);
 	assert_true(st_reserve(w->st, sizeof(struct owner), false));
 	struct owner *o = st_alloc(w->st, sizeof(*o), ST_KIND_DATASET, &off);
 	memset((char *)o + sizeof(o->obj), 0, sizeof(*o) - sizeof(o->obj));
@@ -76,11 +82,11 @@ static inline void world_commit(const struct world *w)
 	st_commit(w->st);
 }
 
-/* Operations of a model run: fewer where each one is checked dearly. */
-#if defined(__SANITIZE_ADDRESS__) || defined(PERDURE_DEBUG)
-#define RUNS(n) ((n) / 20)
-#else
-#define RUNS(n) (n)
-#endif
+/* Operations of a model run: all of them when PERDURE_TEST_LONG is set, else a part that suits every build. */
+static inline uint64_t runs(uint64_t n)
+{
+	return getenv("PERDURE_TEST_LONG") ? n : n / 20;
+}
+#define RUNS(n) runs(n)
 
 #endif
