@@ -59,6 +59,22 @@ static bool one(struct bytes pat, size_t *at, char c, bool nocase)
 	return fold(pat.p[(*at)++], nocase) == fold(c, nocase);
 }
 
+static inline bool special(char c)
+{
+	return c == '*' || c == '?' || c == '[' || c == '\\';
+}
+
+/* The first place from j on where what follows a star, beginning with c, can match. */
+static size_t candidate(char c, struct bytes text, size_t j, bool nocase)
+{
+	const char *at;
+
+	if (nocase || special(c) || j == text.n)
+		return j;
+	at = memchr(text.p + j, c, text.n - j);
+	return at ? (size_t)(at - text.p) : text.n;
+}
+
 bool glob_match(struct bytes pattern, struct bytes text, bool nocase)
 {
 	size_t i = 0, j = 0;           /* pattern, text */
@@ -69,19 +85,25 @@ bool glob_match(struct bytes pattern, struct bytes text, bool nocase)
 	if (text.n == 0)
 		return pattern.n == 0 || (pattern.n == 1 && pattern.p[0] == '*');
 	while (j < text.n) {
-		if (i < pattern.n && pattern.p[i] == '*') {
+		char c = i < pattern.n ? pattern.p[i] : '\0';
+
+		/* A plain byte is the usual case; a NUL of the pattern goes the long way, as its end does. */
+		if (c == text.p[j] && c != '\0' && !special(c)) {
+			i++;
+			j++;
+		} else if (c == '*') {
 			while (i < pattern.n && pattern.p[i] == '*')
 				i++;
 			if (i == pattern.n)
 				return true;
 			star = true;
 			star_i = i;
-			star_j = j;
+			star_j = j = candidate(pattern.p[i], text, j, nocase);
 		} else if (i < pattern.n && one(pattern, &i, text.p[j], nocase)) {
 			j++;
 		} else if (star) {
 			i = star_i;
-			j = ++star_j;
+			star_j = j = candidate(pattern.p[i], text, star_j + 1, nocase);
 		} else {
 			return false;
 		}
