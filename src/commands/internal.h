@@ -177,7 +177,7 @@ void watch__attach(struct engine *e); /* observes e->ks */
 void watch__free(struct engine *e);
 void watch__add(struct session *s, struct bytes key);
 void watch__forget(struct session *s);
-/* False when a watched key is not as it was: it has expired unseen, for instance. */
+/* False when a watched key is not as it was. Expires those that are due. */
 bool watch__intact(struct session *s);
 /* Between begin and end (or undo) of an EXEC: who became dirty is remembered, and forgiven by undo. */
 void watch__exec_begin(struct engine *e);

@@ -40,6 +40,9 @@ static const struct cmd table[] = {
 	 DOC("sorted-set", "6.2.0", "O(N)", "Gathers."),
 	 .keys = {KEY_COUNTED(1, KEY_RO | KEY_ACCESS),
 		{.flags = KEY_RO, .begin = KEYS_KEYWORD, .keyword = "STREAMS", .pos = 3, .find = KEYS_FIND_UNKNOWN}}},
+	{CMD("word", -2, ok, 0, ACL_STREAM),
+	 DOC("stream", "5.0.0", "O(1)", "Has keys behind a word."),
+	 .keys = {{.flags = KEY_RO, .begin = KEYS_KEYWORD, .keyword = "STREAMS", .pos = 1, .last = -1, .step = 1}}},
 	{CMD("maybe", -2, ok, CMD_NO_MANDATORY_KEYS, ACL_SCRIPTING),
 	 DOC("scripting", "2.6.0", "O(1)", "May have keys."),
 	 .keys = {KEY_COUNTED(1, KEY_RW)}},
@@ -94,8 +97,8 @@ static void test_info_uses_sets_and_maps_in_resp3(void **state)
 static void test_count_and_bare_command_agree(void **state)
 {
 	struct fix *f = *state;
-	FIX_GIVES(f, "command count", ":6");
-	FIX_BEGINS(f, "command", "*6\r\n*10\r\n$5\r\nplain\r\n");
+	FIX_GIVES(f, "command count", ":7");
+	FIX_BEGINS(f, "command", "*7\r\n*10\r\n$5\r\nplain\r\n");
 	struct buf all = {0};
 	buf_add(&all, f->out.p, f->out.n + 1);
 	assert_string_equal(fix_run(f, &f->a, "command info"), all.p);
@@ -111,7 +114,7 @@ static void test_list_filters(void **state)
 	FIX_GIVES(f, "command list filterby aclcat SCRIPTING", "*1 'maybe'");
 	FIX_GIVES(f, "command list filterby aclcat nosuch", "*0");
 	FIX_GIVES(f, "command list filterby module any", "*0");
-	FIX_BEGINS(f, "command list", "*15\r\n$5\r\nplain\r\n");
+	FIX_BEGINS(f, "command list", "*16\r\n$5\r\nplain\r\n");
 	FIX_SAYS(f, "command list x", "-ERR syntax error\r\n");
 	FIX_SAYS(f, "command list filterby x y", "-ERR syntax error\r\n");
 	FIX_SAYS(f, "command list filterby pattern", "-ERR syntax error\r\n");
@@ -169,6 +172,7 @@ static void test_getkeys_refuses(void **state)
 	FIX_SAYS(f, "command getkeys box get x", "-ERR The command has no key arguments\r\n");
 	FIX_SAYS(f, "command getkeys put k", "-ERR Invalid number of arguments specified for command\r\n");
 	FIX_SAYS(f, "command getkeys gather x k", "-ERR Invalid arguments specified for command\r\n");
+	FIX_SAYS(f, "command getkeys word a b", "-ERR Invalid arguments specified for command\r\n");
 	FIX_SAYS(f, "command getkeys put", "-ERR wrong number of arguments for 'command|getkeys' command\r\n");
 }
 

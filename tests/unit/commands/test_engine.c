@@ -42,6 +42,7 @@ static const struct cmd table[] = {
 	{CMD("abcdefgh", -1, ok, 0, 0)},
 	{CMD("abcdefghi", -1, ok, 0, 0)},
 	{CMD("abcdefghijklmnopqrstuvwx", -1, ok, 0, 0)},
+	{CMD("zaz", -1, ok, 0, 0)},
 	{CMD("two", 2, ok, CMD_WRITE | CMD_FAST, ACL_STRING)},
 	{CMD("some", -3, ok, CMD_READONLY, ACL_KEYSPACE | ACL_DANGEROUS)},
 	{CMD("fails", 1, fails, 0, 0)},
@@ -369,7 +370,7 @@ static void test_each_visits_rows_and_their_subcommands(void **state)
 	struct fix *f = *state;
 	int n[2] = {0, 0};
 	engine_each(f->e, count, n);
-	assert_int_equal(n[0], 7 + 5 + 15);
+	assert_int_equal(n[0], 7 + 5 + 16);
 	assert_int_equal(n[1], 2);
 }
 
