@@ -17,9 +17,11 @@ struct gen {
 	bool in_multi;
 };
 
-static const char *const nonsense[] = {"", "abc", "-1", "0", "1", "9223372036854775807", "9223372036854775808",
+/* The first few would give keys a life that ends in the middle of the run: not for commands that set deadlines. */
+#define SHORT_LIVES 4
+static const char *const nonsense[] = {"1", "4294967296", "4294967295", "2147483648", "", "abc", "-1", "0", "9223372036854775807", "9223372036854775808",
 	"-9223372036854775808", "-9223372036854775809", "18446744073709551616", "1e5", "1.5", "inf", "-inf", "nan", "+1", " 1",
-	"1 ", "01", "0x10", "-0", "(1", "[a", "*", "NX", "GET", "LIMIT", "4294967296", "4294967295", "2147483648", "-2147483649",
+	"1 ", "01", "0x10", "-0", "(1", "[a", "*", "NX", "GET", "LIMIT", "-2147483649",
 	"1e400", ".5", "5.", "--1", "3.0e3", "\r\n", "1\n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
 
 static void put(struct gen *g, const char *p, size_t n)
@@ -146,6 +148,10 @@ static void word_of(struct gen *g, const char *word, size_t n)
 		putf(g, "%lld", one_in(c, 8) ? (long long)chance_below(c, 2000) : far_ms(g) / 1000);
 	else if (!strcmp(w, "msat"))
 		putf(g, "%lld", one_in(c, 8) ? (long long)chance_below(c, 2000) : far_ms(g));
+	else if (!strcmp(w, "laterat")) /* a deadline in the past would leave the key to either server's expiry */
+		putf(g, "%lld", one_in(c, 12) ? -(long long)chance_below(c, 100) : far_ms(g) / 1000);
+	else if (!strcmp(w, "latermsat"))
+		putf(g, "%lld", one_in(c, 12) ? -(long long)chance_below(c, 100) : far_ms(g));
 	else if (!strcmp(w, "float"))
 		putf(g, "%.*f", (int)chance_below(c, 8), ((double)chance_below(c, 2000000) - 1000000) / 777);
 	else if (!strcmp(w, "db"))
@@ -266,10 +272,21 @@ static void replace_arg(struct command *c, unsigned i, const char *p, size_t n)
 	c->argv[i] = t.argv[0];
 }
 
+static bool sets_deadlines(const struct command *c)
+{
+	static const char *const names[] = {"SET", "GETEX", "SETEX", "PSETEX", "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (command_is(c, names[i]))
+			return true;
+	}
+	return false;
+}
+
 static void spoil(struct gen *g)
 {
 	struct command *c = g->c;
-	const char *odd = nonsense[chance_below(&g->chance, sizeof(nonsense) / sizeof(*nonsense))];
+	uint32_t from = sets_deadlines(c) ? SHORT_LIVES : 0;
+	const char *odd = nonsense[from + chance_below(&g->chance, (uint32_t)(sizeof(nonsense) / sizeof(*nonsense)) - from)];
 	unsigned i = c->argc > 1 ? 1 + chance_below(&g->chance, c->argc - 1u) : 0;
 	switch (chance_below(&g->chance, 6)) {
 	case 0:

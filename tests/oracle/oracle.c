@@ -51,10 +51,19 @@ static bool knows(const char *name)
 
 /* ---- one run ---- */
 
+/* While looking for the cause of a difference. How often a sequence must be good to be taken for good: more than once
+ * for differences that hang on timing. Fresh: each try gets a new pool. */
+static unsigned retries = 1;
+static bool fresh;
+
 static bool differs(const struct command *c, bool ok, const char *x, size_t xn, const char *y, size_t yn, struct str *what)
 {
 	if (!ok) {
-		str_addf(what, "  a connection ended (perdure %s)\n", server_alive(&perdure) ? "lives" : "HAS DIED");
+		usleep(500000); /* a crash takes its time */
+		bool alive = server_alive(&perdure);
+		str_addf(what, "  a connection ended (perdure %s)\n", alive ? "lives" : "HAS DIED");
+		if (!alive)
+			server_log(&perdure, what);
 		return true;
 	}
 	if (same_reply(c, x, xn, y, yn))
@@ -67,6 +76,8 @@ bool run_sequence(struct server *a, struct server *b, const struct sequence *s, 
 {
 	size_t n;
 	out->what.n = 0;
+	if (fresh)
+		server_end(a);
 	if (!server_alive(a))
 		server_start(a);
 	server_connect(a);
@@ -109,6 +120,7 @@ bool run_sequence(struct server *a, struct server *b, const struct sequence *s, 
 
 /* ---- shrinking ---- */
 
+
 static void without(const struct sequence *s, size_t from, size_t n, struct sequence *out)
 {
 	out->n = 0;
@@ -126,7 +138,10 @@ void shrink(struct server *a, struct server *b, struct sequence *s, unsigned sec
 	for (size_t piece = s->n / 2; piece > 0; piece /= 2) {
 		for (size_t at = 0; at < s->n && seconds_now() < deadline;) {
 			without(s, at, piece, &shorter);
-			if (run_sequence(a, b, &shorter, true, &d)) {
+			bool good = true;
+			for (unsigned i = 0; i < retries && good; i++)
+				good = run_sequence(a, b, &shorter, true, &d);
+			if (good) {
 				at += piece;
 				continue;
 			}
@@ -149,14 +164,27 @@ static void report(uint64_t seed, size_t commands, struct sequence *s, struct di
 	if (d->at < s->n)
 		s->n = d->at + 1;
 	struct difference again = {0};
-	if (run_sequence(&perdure, &redis, s, true, &again)) {
-		printf("it does not happen a second time\n");
+	unsigned tries = 1;
+	fresh = false;
+	while (tries <= 20 && run_sequence(&perdure, &redis, s, true, &again))
+		fresh = ++tries > 10;
+	if (tries > 20) {
+		printf("it does not happen again, in 10 tries with this pool and 10 with new ones\n");
+		fresh = false;
 		return;
 	}
+	if (fresh) {
+		printf("it happens with a new pool\n");
+		tries -= 10;
+	}
+	if (tries > 1)
+		printf("it does not happen each time: %u tries\n", tries);
+	retries = tries > 1 ? 3 * tries : 1;
 	struct sequence shorter = {0};
 	without(s, s->n, 0, &shorter);
 	shrink(&perdure, &redis, &shorter, 60);
-	run_sequence(&perdure, &redis, &shorter, true, &again);
+	for (unsigned i = 0; i < retries && run_sequence(&perdure, &redis, &shorter, true, &again); i++)
+		;
 	printf("shortest sequence found:\n");
 	for (size_t i = 0; i < shorter.n; i++) {
 		const struct command *c = &shorter.c[i];
@@ -167,6 +195,7 @@ static void report(uint64_t seed, size_t commands, struct sequence *s, struct di
 	}
 	fputs(again.what.p ? again.what.p : "", stdout);
 	fflush(stdout);
+	fresh = false;
 	free(shorter.c);
 }
 

@@ -91,6 +91,8 @@ void server_end(struct server *s);
 /* All connections anew. */
 void server_connect(struct server *s);
 bool server_alive(const struct server *s);
+/* Appends the end of what it logged. */
+void server_log(const struct server *s, struct str *out);
 /* Appends the command in RESP. */
 void command_encode(const struct command *c, struct str *out);
 void server_send(struct server *s, int client, const char *p, size_t n);

@@ -14,19 +14,30 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 30000
 
+/* Below the range that the system takes for outgoing connections. */
 static int free_port(void)
 {
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t n = sizeof(a);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&a, n) || getsockname(fd, (struct sockaddr *)&a, &n))
-		die("no free port: %s", strerror(errno));
-	close(fd);
-	return ntohs(a.sin_port);
+	static struct chance chance;
+	if (!chance.s)
+		chance.s = (uint64_t)getpid() * 1000003 + (uint64_t)time(NULL);
+	for (int i = 0; i < 200; i++) {
+		int port = 20000 + (int)chance_below(&chance, 12000);
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+		struct sockaddr_in a = {
+			.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+		int on = 1;
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+		int taken = fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a));
+		close(fd);
+		if (!taken)
+			return port;
+	}
+	die("no free port");
 }
 
 static int connect_port(int port)
@@ -77,17 +88,26 @@ bool server_alive(const struct server *s)
 	return s->pid > 0 && waitpid(s->pid, &status, WNOHANG) == 0;
 }
 
-static void show_log(const struct server *s)
+void server_log(const struct server *s, struct str *out)
 {
-	char command[400];
-	snprintf(command, sizeof(command), "%s/log", s->dir);
-	FILE *f = fopen(command, "r");
+	char path[300], line[1000];
+	snprintf(path, sizeof(path), "%s/log", s->dir);
+	FILE *f = fopen(path, "r");
 	if (!f)
 		return;
-	char line[1000];
+	if (fseek(f, -1500, SEEK_END) == 0 && !fgets(line, sizeof(line), f))
+		line[0] = 0;
 	while (fgets(line, sizeof(line), f))
-		fprintf(stderr, "  | %s", line);
+		str_addf(out, "  | %s", line);
 	fclose(f);
+}
+
+static void show_log(const struct server *s)
+{
+	struct str out = {0};
+	server_log(s, &out);
+	fputs(out.p ? out.p : "", stderr);
+	str_free(&out);
 }
 
 void server_start(struct server *s)
