@@ -13,7 +13,7 @@ static inline void tool_open(const char *path, struct store **st, struct ks **ks
 {
 	struct errinfo ei = {0};
 	struct st_options o = {.path = path, .medium = ST_MEDIUM_LAST, .read_only = true};
-	if (st_open(&o, st, &ei) || ks_open(*st, &(struct ks_options){.databases = 0}, ks, &ei)) {
+	if (st_open(&o, st, &ei) || (ks_register(*st), 0) || ks_open(*st, &(struct ks_options){.databases = 0}, ks, &ei)) {
 		fprintf(stderr, "%s: %s\n", path, ei.msg);
 		exit(2);
 	}

@@ -40,6 +40,8 @@ static void table_insert(struct store *st, uint32_t index)
 
 static void table_rebuild(struct store *st)
 {
+	if (!st->table)
+		return; /* nothing was ever edited */
 	memset(st->table, 0, (st->table_mask + 1) * sizeof(*st->table));
 	for (uint32_t i = 0; i < st->front.overlay_n; i++)
 		table_insert(st, i);

@@ -304,7 +304,7 @@ enum err st__dir_write_set(int dirfd, const char *path, uint64_t reserved, struc
 	size_t n = set_text(text, sizeof(text), path, reserved);
 	if (same_set(dirfd, text, n))
 		return ERR_OK;
-	int fd = openat(dirfd, ST__SET_NAME ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = openat(dirfd, ST__SET_NAME ".new", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	int e = fd < 0 ? errno : st__write_all(fd, text, n, 0);
 	if (!e)
 		e = st__sync_all(fd);

@@ -98,6 +98,9 @@ static void prefetch_child(void *ctx, st_off child)
 bool st_work(struct store *st, unsigned objects)
 {
 	struct slice s = {st, 0};
+	/* Walkers look at homes: what this tick has edited so far may have been unlinked by it too. */
+	if (st->front.overlay_n)
+		return st__meta(st)->queue != 0;
 	while (st__meta(st)->queue) {
 		if (s.freed >= objects || !st_reserve(st, 0, true))
 			return true;

@@ -14,7 +14,7 @@ struct version {
 
 struct st_sim {
 	char *work;    /* as the processor sees it: the store's memory */
-	char *media;   /* what surely survives */
+	char *media;   /* what surely survives; NULL: not accounted for */
 	uint64_t bytes;
 	struct version *pending;
 	size_t n, cap;
@@ -42,9 +42,18 @@ struct st_sim *st_sim_new(uint64_t bytes, const char *image)
 	return s;
 }
 
+struct st_sim *st_sim_over(uint64_t bytes, char *image)
+{
+	struct st_sim *s = mem_zalloc(sizeof(*s));
+	s->bytes = bytes;
+	s->work = image;
+	return s;
+}
+
 void st_sim_free(struct st_sim *s)
 {
-	mem_free(s->work);
+	if (s->media)
+		mem_free(s->work);
 	mem_free(s->media);
 	mem_free(s->pending);
 	mem_free(s);
@@ -82,6 +91,8 @@ static void push_lines(struct st_sim *s, const void *p, size_t n)
 {
 	uint64_t at = (uint64_t)((const char *)p - s->work), first = at / ST__LINE, last = (at + n - 1) / ST__LINE;
 	CHECK2(n > 0 && at + n <= s->bytes, at, n);
+	if (!s->media)
+		return;
 	for (uint64_t l = first; l <= last; l++) {
 		if (s->n == s->cap) {
 			s->cap = s->cap ? s->cap * 2 : 1024;

@@ -23,6 +23,8 @@ enum st_sim_subset {
 
 /* A medium of this size, all zero, or holding an image (copied). bytes: a multiple of 64 KiB, at least 2 MiB. */
 struct st_sim *st_sim_new(uint64_t bytes, const char *image);
+/* Works on the caller's image in place, and keeps no account of what is durable: for opening what a cut has left. */
+struct st_sim *st_sim_over(uint64_t bytes, char *image);
 void st_sim_free(struct st_sim *s);
 uint64_t st_sim_bytes(const struct st_sim *s);
 /* fn is called before each event takes place; it may take images. */

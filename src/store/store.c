@@ -364,7 +364,7 @@ enum err st_open(const struct st_options *o, struct store **out, struct errinfo 
 	return ERR_OK;
 fail:
 	release(st);
-	return e;
+	return err_set(ei, e, "the pool %s cannot be opened: %s", o->path, err_text(e));
 }
 
 void st_close(struct store *st)

@@ -194,8 +194,8 @@ uint64_t st_commit(struct store *st);
 uint64_t st_durable(const struct store *st);
 /* True when the tick has changed something. */
 bool st_dirty(const struct store *st);
-/* Background work in a tick: reclaims up to about `objects` objects. Returns true while more is waiting.
- * Call before st_commit. */
+/* Background work: reclaims up to about `objects` objects. Returns true while more is waiting. Call first in a tick:
+ * once something was edited it does nothing. */
 bool st_work(struct store *st, unsigned objects);
 /* Writing is impossible for now (log full after I/O errors); the reason, or NULL. Writers answer -MISCONF. */
 const char *st_write_error(const struct store *st);

@@ -257,10 +257,10 @@ static void test_commit_and_reopen_keep_everything(void **state)
 		rng_seed(&rng, seed);
 		make_root(st);
 		for (int tick = 0; tick < 400; tick++) {
-			for (uint64_t k = rng_below(&rng, 20); k > 0; k--)
-				step(st, &m, &rng);
 			if (rng_below(&rng, 3) == 0)
 				st_work(st, 5);
+			for (uint64_t k = rng_below(&rng, 20); k > 0; k--)
+				step(st, &m, &rng);
 			st_commit(st);
 			if (tick % 50 == 0) {
 				const char *why = differs(st, &m);
@@ -331,10 +331,10 @@ static void test_shared_objects_are_cloned_not_changed(void **state)
 		make_root(st);
 		for (int freeze = 0; freeze < 4; freeze++) {
 			for (int tick = 0; tick < 40; tick++) {
-				for (uint64_t k = rng_below(&rng, 8); k > 0; k--)
-					step(st, &m, &rng);
 				if (rng_below(&rng, 3) == 0)
 					st_work(st, 5);
+				for (uint64_t k = rng_below(&rng, 8); k > 0; k--)
+					step(st, &m, &rng);
 				st_commit(st);
 				const char *why = differs_at(st, st_root(st), &m);
 				for (int f = 0; f < freeze && !why; f++)
@@ -498,10 +498,10 @@ static const char *one_life(uint64_t seed, char *image)
 	while (!c.taken) {
 		before = m;
 		c.seq_before = st_durable(st);
-		for (uint64_t k = 1 + rng_below(&rng, 6); k > 0; k--)
-			step(st, &m, &rng);
 		if (rng_below(&rng, 2))
 			st_work(st, 3);
+		for (uint64_t k = 1 + rng_below(&rng, 6); k > 0; k--)
+			step(st, &m, &rng);
 		st_commit(st);
 	}
 	before_ok = !c.acked_then;
@@ -522,7 +522,7 @@ static const char *one_life(uint64_t seed, char *image)
 			st_abandon(half);
 		st_sim_free(next);
 	}
-	sim = st_sim_new(4 << 20, image);
+	sim = st_sim_over(4 << 20, image);
 	st = try_open(sim, &ei);
 	if (!st) {
 		static char refused[600];
