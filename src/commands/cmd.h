@@ -104,6 +104,7 @@ struct cmd {
 	/* COMMAND DOCS */
 	const char *group, *since, *complexity, *summary;
 	const char *deprecated_since, *replaced_by;  /* NULL unless deprecated */
+	bool syscmd;                                 /* for those who run the server, not for applications */
 	const struct cmd_history *history;           /* ends with a NULL since; may be NULL */
 	const struct cmd_arg *args;                  /* may be NULL */
 	const char *const *tips;                     /* ends with NULL; may be NULL */

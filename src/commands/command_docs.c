@@ -83,10 +83,13 @@ static void put_docs(struct reply *r, const struct cmd_row *row)
 	n += put_field(r, "since", c->since);
 	n += put_field(r, "group", c->group);
 	n += put_field(r, "complexity", c->complexity);
-	if (c->deprecated_since != NULL) {
+	if (c->deprecated_since != NULL || c->syscmd) {
 		reply_str(r, "doc_flags");
-		reply_set(r, 1);
-		reply_status(r, "deprecated");
+		reply_set(r, (c->deprecated_since != NULL) + c->syscmd);
+		if (c->deprecated_since != NULL)
+			reply_status(r, "deprecated");
+		if (c->syscmd)
+			reply_status(r, "syscmd");
 		n++;
 	}
 	n += put_field(r, "deprecated_since", c->deprecated_since);

@@ -41,7 +41,7 @@ static const struct cmd table[] = {
 	 .keys = {KEY_COUNTED(1, KEY_RO | KEY_ACCESS),
 		{.flags = KEY_RO, .begin = KEYS_KEYWORD, .keyword = "STREAMS", .pos = 3, .find = KEYS_FIND_UNKNOWN}}},
 	{CMD("word", -2, ok, 0, ACL_STREAM),
-	 DOC("stream", "5.0.0", "O(1)", "Has keys behind a word."),
+	 DOC("stream", "5.0.0", "O(1)", "Has keys behind a word."), .syscmd = true,
 	 .keys = {{.flags = KEY_RO, .begin = KEYS_KEYWORD, .keyword = "STREAMS", .pos = 1, .last = -1, .step = 1}}},
 	{CMD("maybe", -2, ok, CMD_NO_MANDATORY_KEYS, ACL_SCRIPTING),
 	 DOC("scripting", "2.6.0", "O(1)", "May have keys."),
@@ -130,6 +130,13 @@ static void test_docs_leave_out_what_has_no_value(void **state)
 	FIX_GIVES(f, "command docs nosuch", "%0");
 	f->a.resp = 2;
 	FIX_GIVES(f, "command docs nosuch", "*0");
+}
+
+static void test_docs_flag_commands_of_the_system(void **state)
+{
+	struct fix *f = *state;
+	FIX_GIVES(f, "command docs word", "*2 'word' *10 'summary' 'Has keys behind a word.' 'since' '5.0.0' 'group' "
+		"'stream' 'complexity' 'O(1)' 'doc_flags' *1 +syscmd");
 }
 
 static void test_docs_tell_history_and_arguments(void **state)
@@ -252,6 +259,7 @@ int main(void)
 		T(test_count_and_bare_command_agree),
 		T(test_list_filters),
 		T(test_docs_leave_out_what_has_no_value),
+		T(test_docs_flag_commands_of_the_system),
 		T(test_docs_tell_history_and_arguments),
 		T(test_docs_nest_subcommands),
 		T(test_getkeys_names_keys),
