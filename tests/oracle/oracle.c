@@ -1,4 +1,4 @@
-/* oracle [--seed N] [--rounds N] [--commands N] [--seconds N] [--kill N] [--against PROGRAM]
+/* oracle [--seed N] [--rounds N] [--commands N] [--seconds N] [--kill N] [--pipeline N] [--server PROGRAM]
  *
  * Each round: a new random sequence from the next seed, run on both servers, then the datasets compared. Every N-th
  * round (--kill) Perdure is ended by SIGKILL before that comparison and started again. A difference is shrunk and
@@ -55,6 +55,7 @@ static bool knows(const char *name)
  * for differences that hang on timing. Fresh: each try gets a new pool. */
 static unsigned retries = 1;
 static bool fresh;
+static unsigned long pipeline = 1000; /* commands in one write at most */
 
 static bool differs(const struct command *c, bool ok, const char *x, size_t xn, const char *y, size_t yn, struct str *what)
 {
@@ -91,7 +92,8 @@ bool run_sequence(struct server *a, struct server *b, const struct sequence *s, 
 		bytes.n = 0;
 		do {
 			command_encode(&s->c[end++], &bytes);
-		} while (end < s->n && s->c[end].client == s->c[i].client && s->c[end - 1].pause_ms == 0);
+		} while (end < s->n && s->c[end].client == s->c[i].client && s->c[end - 1].pause_ms == 0 &&
+			end - i < pipeline);
 		int client = s->c[i].client;
 		server_send(a, client, bytes.p, bytes.n);
 		server_send(b, client, bytes.p, bytes.n);
@@ -101,7 +103,8 @@ bool run_sequence(struct server *a, struct server *b, const struct sequence *s, 
 			bool ok = server_reply(a, client, &x, &xn);
 			ok = server_reply(b, client, &y, &yn) && ok;
 			if (differs(&s->c[i], ok, x, xn, y, yn, &out->what)) {
-				out->at = i;
+				/* Where a server died, any command of the same write may be why. */
+				out->at = ok ? i : end - 1;
 				str_free(&bytes);
 				return false;
 			}
@@ -156,6 +159,8 @@ void shrink(struct server *a, struct server *b, struct sequence *s, unsigned sec
 	str_free(&d.what);
 }
 
+#define SHOWN 40u /* commands printed at most */
+
 static void report(uint64_t seed, size_t commands, struct sequence *s, struct difference *d, bool killed)
 {
 	printf("seed %llu, %zu commands%s: command %zu differs\n", (unsigned long long)seed, commands,
@@ -186,7 +191,10 @@ static void report(uint64_t seed, size_t commands, struct sequence *s, struct di
 	for (unsigned i = 0; i < retries && run_sequence(&perdure, &redis, &shorter, true, &again); i++)
 		;
 	printf("shortest sequence found:\n");
-	for (size_t i = 0; i < shorter.n; i++) {
+	size_t first = shorter.n > SHOWN ? shorter.n - SHOWN : 0;
+	if (first)
+		printf("  ... %zu commands ...\n", first);
+	for (size_t i = first; i < shorter.n; i++) {
 		const struct command *c = &shorter.c[i];
 		printf("  %u>", c->client);
 		for (unsigned j = 0; j < c->argc; j++)
@@ -222,7 +230,7 @@ int main(int argc, char **argv)
 {
 	uint64_t seed = 1;
 	unsigned long rounds = 40, commands = 3000, seconds = 600, kill_each = 8;
-	perdure.program = getenv("PERDURE_SERVER");
+	perdure.program = getenv("PERDURE_SERVER") ? getenv("PERDURE_SERVER") : "build/perdure-server";
 	for (int i = 1; i + 1 < argc; i += 2) {
 		if (!strcmp(argv[i], "--seed"))
 			seed = strtoull(argv[i + 1], NULL, 10);
@@ -234,13 +242,13 @@ int main(int argc, char **argv)
 			seconds = strtoul(argv[i + 1], NULL, 10);
 		else if (!strcmp(argv[i], "--kill"))
 			kill_each = strtoul(argv[i + 1], NULL, 10);
+		else if (!strcmp(argv[i], "--pipeline"))
+			pipeline = strtoul(argv[i + 1], NULL, 10);
 		else if (!strcmp(argv[i], "--server"))
 			perdure.program = argv[i + 1];
 		else
 			die("unknown option %s", argv[i]);
 	}
-	if (!perdure.program)
-		die("PERDURE_SERVER or --server must name the server");
 	if (strstr(perdure.program, "redis-server")) { /* the oracle against itself: what differs is the oracle's fault */
 		perdure.perdure = false;
 		kill_each = 0;
