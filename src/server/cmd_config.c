@@ -28,7 +28,7 @@ static void config_set_cmd(struct call *c)
 	struct srv *srv = srv_of(c);
 	struct buf err = {0};
 	if (c->argc % 2) {
-		reply_arity(c->r, BYTES_LIT("config|set"));
+		reply_syntax(c->r);
 		return;
 	}
 	buf_adds(&err, "ERR ");

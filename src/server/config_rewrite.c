@@ -59,6 +59,20 @@ static void put_out_limits(struct buf *out, const char *name, const char *text)
 		buf_addf(out, "%s %s %lld %lld %lld\n", name, cls[i], v[3 * i], v[3 * i + 1], v[3 * i + 2]);
 }
 
+/* With the largest unit that divides it. */
+static void put_memory(struct buf *out, int64_t n)
+{
+	static const char *const units[] = {"gb", "mb", "kb"};
+	for (int i = 0; i < 3; i++) {
+		int64_t unit = INT64_C(1) << (30 - 10 * i);
+		if (n && n % unit == 0) {
+			buf_addf(out, "%lld%s", (long long)(n / unit), units[i]);
+			return;
+		}
+	}
+	buf_addf(out, "%lld", (long long)n);
+}
+
 static void put_row(struct rewrite *w, int id)
 {
 	const struct config_row *r = &config__rows[id];
@@ -70,7 +84,9 @@ static void put_row(struct rewrite *w, int id)
 		put_out_limits(&w->out, r->name, text.p);
 	} else {
 		buf_addf(&w->out, "%s ", r->name);
-		if (r->type == CT_LIST && text.n)
+		if (r->type == CT_MEM)
+			put_memory(&w->out, w->cfg->v[id].i);
+		else if (r->type == CT_LIST && text.n)
 			buf_add(&w->out, text.p, text.n);
 		else
 			config__quote(&w->out, buf_bytes(&text));

@@ -68,6 +68,19 @@ static void protocol_error(struct srv *srv, struct gathered *g)
 	g->c->flags |= CL_SKIP | CL_CLOSE;
 }
 
+/* A browser that was led to post to this port talks HTTP, whose lines would pass for inline commands. */
+static bool is_http(const struct gathered *g)
+{
+	return !g->cmd && (bytes_ieq(g->argv[0], "post") || bytes_ieq(g->argv[0], "host:"));
+}
+
+static void turn_away_http(struct client *c)
+{
+	log_msg(LOG_WARNING, "Possible SECURITY ATTACK detected: client addr=%s talks HTTP (POST or Host:), as a web page does "
+		"that tries to reach this server. Connection closed.", srv__client_addr(c));
+	srv__client_kill(c);
+}
+
 /* Executes from command i on until the time of the tick is over; returns where it stopped. */
 static unsigned execute(struct srv *srv, unsigned i)
 {
@@ -94,6 +107,10 @@ static unsigned execute(struct srv *srv, unsigned i)
 			protocol_error(srv, g);
 			continue;
 		}
+		if (UNLIKELY(is_http(g))) {
+			turn_away_http(c);
+			continue;
+		}
 		if (UNLIKELY(paused) && srv__paused_for(srv, g)) {
 			srv__pause_client(c, g->raw);
 			continue;
@@ -106,11 +123,13 @@ static unsigned execute(struct srv *srv, unsigned i)
 
 /* ---- commit and reply ---- */
 
-static void begin(struct srv *srv)
+/* Reclaiming comes first: the store frees nothing of what the tick has edited. */
+static void begin(struct srv *srv, unsigned work)
 {
 	srv->tick.now_us = clock_us();
 	int64_t now_ms = srv->tick.now_us / 1000;
 	engine_tick_begin(srv->e, now_ms);
+	srv->tick.more_work = srv->pool.work(srv->pool.ctx, work);
 	if (srv->pause_until_ms && now_ms >= srv->pause_until_ms)
 		srv__unpause(srv);
 	/* a pause of any kind keeps the dataset still */
@@ -118,9 +137,8 @@ static void begin(struct srv *srv)
 		ks_expire_due(srv->ks, EXPIRE_ONCE);
 }
 
-static void end(struct srv *srv, unsigned work)
+static void end(struct srv *srv)
 {
-	srv->tick.more_work = srv->pool.work(srv->pool.ctx, work);
 	uint64_t lsn = srv->pool.commit(srv->pool.ctx);
 	srv->stats.ticks++;
 	srv__out_commit(srv, lsn);
@@ -133,9 +151,9 @@ void srv__tick(struct srv *srv)
 	DCHECK(!t->running);
 	t->running = true;
 	while (i < t->n) {
-		begin(srv);
+		begin(srv, WORK_BUSY);
 		i = execute(srv, i);
-		end(srv, WORK_BUSY);
+		end(srv);
 	}
 	srv__gather_settle(srv);
 	t->running = false;
@@ -145,8 +163,8 @@ void srv__tick(struct srv *srv)
 void srv__tick_idle(struct srv *srv)
 {
 	srv->tick.running = true;
-	begin(srv);
-	end(srv, WORK_IDLE);
+	begin(srv, WORK_IDLE);
+	end(srv);
 	srv->tick.running = false;
 	srv__client_bury(srv);
 }
