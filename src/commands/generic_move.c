@@ -1,19 +1,18 @@
-/* A value under another name or in another database: RENAME, RENAMENX, MOVE, COPY.
- *
- * The target is looked up first: that may delete an expired key, and the source's ref comes after. */
+/* A value under another name or in another database: RENAME, RENAMENX, MOVE, COPY. */
 #include "commands/families.h"
 
 static void rename_key(struct call *c, bool nx)
 {
 	struct ks_key from = call_key(c, 1), to = ks_key(c->ks, c->argv[2]);
 	struct ks_ref r, old;
-	bool same = bytes_eq(from.name, to.name), taken = !same && fam_find_write(c, to, &old);
+	bool same = bytes_eq(from.name, to.name), taken;
 
 	if (!fam_find_write(c, from, &r)) {
 		reply_no_key(c->r);
 		return;
 	}
-	if (nx && (same || taken)) {
+	taken = same || fam_find_write(c, to, &old);
+	if (nx && taken) {
 		reply_i64(c->r, 0);
 		return;
 	}
@@ -45,7 +44,6 @@ void cmd_move(struct call *c)
 	struct ks_key key;
 	struct ks_ref r, old;
 	unsigned db;
-	bool taken;
 
 	if (!fam_db(c, 2, &db))
 		return;
@@ -54,8 +52,7 @@ void cmd_move(struct call *c)
 		return;
 	}
 	key = call_key(c, 1);
-	taken = ks_find_write(c->ks, db, key, &old);
-	if (!fam_find_write(c, key, &r) || taken) {
+	if (!fam_find_write(c, key, &r) || ks_find_write(c->ks, db, key, &old)) {
 		reply_i64(c->r, 0);
 		return;
 	}
@@ -94,13 +91,12 @@ void cmd_copy(struct call *c)
 	struct ks_key to;
 	struct ks_ref r, old;
 	unsigned db;
-	bool replace, taken;
+	bool replace;
 
 	if (!parse_copy(c, &db, &replace))
 		return;
 	to = ks_key(c->ks, c->argv[2]);
-	taken = ks_find_write(c->ks, db, to, &old);
-	if (!fam_find(c, call_key(c, 1), &r) || (taken && !replace)) {
+	if (!fam_find(c, call_key(c, 1), &r) || (ks_find_write(c->ks, db, to, &old) && !replace)) {
 		reply_i64(c->r, 0);
 		return;
 	}

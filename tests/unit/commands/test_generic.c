@@ -107,7 +107,14 @@ static void test_expired_keys_are_gone(void **state)
 	SAYS(s, "keys *", "*1\r\n$1\r\nc\r\n");
 	SAYS(s, "scan 0", "*2\r\n$1\r\n0\r\n*1\r\n$1\r\nc\r\n");
 	EVENTS(s, "exists a", "x:expired:0:a ");
+	/* A target that has expired is not looked at while there is no source. */
+	SAYS(s, "rename none b", "-ERR no such key\r\n");
 	SAYS(s, "dbsize", ":2\r\n");
+	EVENTS(s, "rename c b", "x:expired:0:b g:rename_from:0:c g:rename_to:0:b ");
+	SAYS(s, "rename b c", OK);
+	SAYS(s, "pexpire b 1", ":0\r\n");
+	SAYS(s, "set b 1 px 1", OK);
+	fix_tick(&s->f, 2);
 	SAYS(s, "rename b c", "-ERR no such key\r\n");
 	SAYS(s, "renamenx c b", ":1\r\n");
 	SAYS(s, "dbsize", ":1\r\n");
