@@ -77,13 +77,6 @@ static uint64_t count_bits(const uint8_t *p, size_t n)
 
 static bool count_piece(void *ctx, const char *p, size_t n, st_off chunk)
 {
-	if (chunk)
-		*(uint64_t *)ctx += count_bits((const uint8_t *)p, n);
-	return true;
-}
-
-static bool count_inline(void *ctx, const char *p, size_t n, st_off chunk)
-{
 	(void)chunk;
 	*(uint64_t *)ctx += count_bits((const uint8_t *)p, n);
 	return true;
@@ -104,8 +97,7 @@ static uint64_t count_range(const struct ks_ref *r, const struct tstr *v, struct
 {
 	uint64_t sum = 0, from = in.first / 8, to = in.last / 8;
 
-	/* A hole of a rope is zeros and has no chunk; an inline value has no chunk either. */
-	tstr_each(r, v, from, to - from + 1, v->form == TSTR_ROPE ? count_piece : count_inline, &sum);
+	tstr_each(r, v, from, to - from + 1, count_piece, &sum);
 	sum -= count_masked(r, v, from, (uint8_t)~(0xff >> in.first % 8));
 	sum -= count_masked(r, v, to, (uint8_t)(0x7f >> in.last % 8));
 	return sum;

@@ -344,6 +344,25 @@ static void test_bitfield_over_a_chunk_border(void **state)
 	mem_free((char *)big.p);
 }
 
+/* Reads that follow an edit of a committed long value in the same tick see the edit. */
+static void test_reads_after_an_edit_in_the_same_tick(void **state)
+{
+	struct seen *s = *state;
+	struct bytes big = bytes_times('\0', 40000);
+
+	SAYS_ARGS(s, OK, B("set"), B("a"), big);
+	fix_tick(&s->f, 1);
+	SAYS(s, "setbit a 100000 1", ":0\r\n");
+	SAYS(s, "bitcount a", ":1\r\n");
+	SAYS(s, "bitpos a 1", ":100000\r\n");
+	SAYS(s, "getbit a 100000", ":1\r\n");
+	SAYS(s, "bitop or b a a", ":40000\r\n");
+	SAYS(s, "bitpos b 1", ":100000\r\n");
+	SAYS(s, "bitfield a get u8 99996", "*1\r\n:8\r\n");
+	SAYS(s, "getrange a 12500 12500", "$1\r\n\x80\r\n");
+	mem_free((char *)big.p);
+}
+
 /* ---- events ---- */
 
 static void test_events(void **state)
@@ -370,7 +389,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(setbit_getbit), T(setbit_at_the_far_end), T(bitcount_ranges), T(bitcount_bitpos_agree_with_a_loop), T(bitpos),
 		T(bitop), T(bitop_of_long_values_in_place), T(bitfield_answers), T(bitfield_overflow), T(bitfield_errors),
-		T(bitfield_every_type_and_alignment), T(bitfield_over_a_chunk_border), T(events),
+		T(bitfield_every_type_and_alignment), T(bitfield_over_a_chunk_border),
+		T(reads_after_an_edit_in_the_same_tick), T(events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
