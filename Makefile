@@ -78,9 +78,9 @@ $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $$(call dbg_upto,$(1))
 endef
 $(foreach r,$(ROOMS),$(eval $(call test_rules,$(r))))
 
-$(BUILD)/tests/crash/%: tests/crash/%.c $(call dbg_upto,types)
+$(BUILD)/tests/crash/%: tests/crash/%.c $(call dbg_upto,commands)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(DEBUG) -Itests $< $(group) $(LDFLAGS) -lcmocka $(PKG_LIBS) -o $@
+	$(CC) $(ALL_CFLAGS) $(DEBUG) -Itests $< $(group) $(LDFLAGS) -lhiredis $(PKG_LIBS) -o $@
 
 # Clients know nothing of the server but its protocol.
 $(BUILD)/tests/client/%: tests/client/%.c
