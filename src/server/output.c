@@ -422,10 +422,10 @@ void srv__out_commit(struct srv *srv, uint64_t lsn)
 
 void srv__out_release(struct srv *srv)
 {
-	uint64_t durable = srv->pool.durable(srv->pool.ctx);
 	struct link todo;
-	if (link_empty(&srv->waiting))
+	if (link_empty(&srv->waiting)) /* the pool may be closed already, then */
 		return;
+	uint64_t durable = srv->pool.durable(srv->pool.ctx);
 	link_init(&todo);
 	while (!link_empty(&srv->waiting)) {
 		struct link *l = srv->waiting.next;

@@ -129,7 +129,7 @@ static void begin(struct srv *srv, unsigned work)
 	srv->tick.now_us = clock_us();
 	int64_t now_ms = srv->tick.now_us / 1000;
 	engine_tick_begin(srv->e, now_ms);
-	srv->tick.more_work = srv->pool.work(srv->pool.ctx, work);
+	srv->pool.work(srv->pool.ctx, work);
 	if (srv->pause_until_ms && now_ms >= srv->pause_until_ms)
 		srv__unpause(srv);
 	/* a pause of any kind keeps the dataset still */
@@ -140,6 +140,7 @@ static void begin(struct srv *srv, unsigned work)
 static void end(struct srv *srv)
 {
 	uint64_t lsn = srv->pool.commit(srv->pool.ctx);
+	srv->tick.more_work = srv->pool.work(srv->pool.ctx, 0); /* only asks */
 	srv->stats.ticks++;
 	srv__out_commit(srv, lsn);
 }
