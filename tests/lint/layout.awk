@@ -5,7 +5,7 @@
 		print FILENAME ":" FNR ": blank at the end of the line"
 	if (/\r/)
 		print FILENAME ":" FNR ": carriage return"
-	if (/^\t*  +[^ *]/ || /^ [^*]/)
+	if (/^ +[^ *]/ && FILENAME !~ /\.tcl$/)
 		print FILENAME ":" FNR ": indented with spaces"
 	if (length($0) > 90) {
 		line = $0

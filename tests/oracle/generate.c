@@ -19,10 +19,11 @@ struct gen {
 
 /* The first few would give keys a life that ends in the middle of the run: not for commands that set deadlines. */
 #define SHORT_LIVES 4
-static const char *const nonsense[] = {"1", "4294967296", "4294967295", "2147483648", "", "abc", "-1", "0", "9223372036854775807", "9223372036854775808",
-	"-9223372036854775808", "-9223372036854775809", "18446744073709551616", "1e5", "1.5", "inf", "-inf", "nan", "+1", " 1",
-	"1 ", "01", "0x10", "-0", "(1", "[a", "*", "NX", "GET", "LIMIT", "-2147483649",
-	"1e400", ".5", "5.", "--1", "3.0e3", "\r\n", "1\n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+static const char *const nonsense[] = {"1", "4294967296", "4294967295", "2147483648", "", "abc", "-1", "0",
+	"9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809", "18446744073709551616",
+	"1e5", "1.5", "inf", "-inf", "nan", "+1", " 1", "1 ", "01", "0x10", "-0", "(1", "[a", "*", "NX", "GET", "LIMIT",
+	"-2147483649", "1e400", ".5", "5.", "--1", "3.0e3", "\r\n", "1\n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
+#define NONSENSE ((uint32_t)(sizeof(nonsense) / sizeof(*nonsense)))
 
 static void put(struct gen *g, const char *p, size_t n)
 {
@@ -93,8 +94,8 @@ static void put_value(struct gen *g)
 
 static void put_pattern(struct gen *g)
 {
-	static const char *const patterns[] = {"*", "k*", "k?", "k[0-4]", "k[^12]", "*1", "?", "", "k\\1", "nosuch", "k[", "[a-z]*",
-		"k[9-0]", "*[15]", "**", "k[1", "\\", "*\xff*", "longer:*:parts:*7"};
+	static const char *const patterns[] = {"*", "k*", "k?", "k[0-4]", "k[^12]", "*1", "?", "", "k\\1", "nosuch", "k[",
+		"[a-z]*", "k[9-0]", "*[15]", "**", "k[1", "\\", "*\xff*", "longer:*:parts:*7"};
 	const char *p = patterns[chance_below(&g->chance, sizeof(patterns) / sizeof(*patterns))];
 	put(g, p, strlen(p));
 }
@@ -274,7 +275,8 @@ static void replace_arg(struct command *c, unsigned i, const char *p, size_t n)
 
 static bool sets_deadlines(const struct command *c)
 {
-	static const char *const names[] = {"SET", "GETEX", "SETEX", "PSETEX", "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"};
+	static const char *const names[] = {
+		"SET", "GETEX", "SETEX", "PSETEX", "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (command_is(c, names[i]))
 			return true;
@@ -286,7 +288,7 @@ static void spoil(struct gen *g)
 {
 	struct command *c = g->c;
 	uint32_t from = sets_deadlines(c) ? SHORT_LIVES : 0;
-	const char *odd = nonsense[from + chance_below(&g->chance, (uint32_t)(sizeof(nonsense) / sizeof(*nonsense)) - from)];
+	const char *odd = nonsense[from + chance_below(&g->chance, NONSENSE - from)];
 	unsigned i = c->argc > 1 ? 1 + chance_below(&g->chance, c->argc - 1u) : 0;
 	switch (chance_below(&g->chance, 6)) {
 	case 0:

@@ -57,7 +57,8 @@ static unsigned retries = 1;
 static bool fresh;
 static unsigned long pipeline = 1000; /* commands in one write at most */
 
-static bool differs(const struct command *c, bool ok, const char *x, size_t xn, const char *y, size_t yn, struct str *what)
+static bool differs(const struct command *c, bool ok, const char *x, size_t xn, const char *y, size_t yn,
+	struct str *what)
 {
 	if (!ok) {
 		usleep(500000); /* a crash takes its time */
