@@ -20,7 +20,7 @@ __attribute__((constructor)) static void fill_classes(void)
 	for (uint32_t n = 2048 + 256; n <= 4096; n += 256)
 		add(n);
 	for (uint32_t k = 15; k >= 1; k--)
-		add(ST__SLAB / k & ~15u);
+		add(ST__SLAB / k & ~63u); /* whole cache lines: a bucket page's parts begin at lines */
 	CHECK2(n_classes <= ST__CLASSES, n_classes, ST__CLASSES);
 }
 
