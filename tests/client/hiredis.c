@@ -234,7 +234,7 @@ static void test_big_values(int port)
 		if (i < 4)
 			EXPECT(is_text(r, REDIS_REPLY_STATUS, "OK"));
 		else
-			EXPECT(r->type == REDIS_REPLY_STRING && r->len == (size_t)(N - (i - 4)) && memcmp(r->str, big, r->len) == 0);
+			EXPECT(r->type == REDIS_REPLY_STRING && r->len == N - (size_t)(i - 4) && memcmp(r->str, big, r->len) == 0);
 		freeReplyObject(r);
 	}
 	free(big);
