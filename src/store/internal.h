@@ -154,6 +154,7 @@ struct st__entry {
 	uint32_t n;
 	uint32_t flags;
 	uint32_t unit;    /* unit number that saved or made it */
+	uint32_t filled, filled_n; /* ST__FRESH: this run was streamed and needs no flush */
 };
 
 struct st__undo {

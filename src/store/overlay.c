@@ -176,6 +176,7 @@ void *st_edit(struct store *st, st_off *ref)
 		if (e->flags & ST__FRESH && pinned(st, off))
 			return clone(st, ref);
 		st__save(st, e);
+		e->filled_n = 0;
 		return e->p;
 	}
 	if (UNLIKELY(st_shared(st, off)))
@@ -199,6 +200,7 @@ void *st_edit_part(struct store *st, st_off *ref, size_t at, size_t n)
 	struct st__entry *e = st__find(st, off);
 	if (e && e->flags & ST__FRESH) {
 		st__save(st, e);
+		e->filled_n = 0;
 		return e->p + at;
 	}
 	DCHECK2(!e || !(e->flags & ST__DEAD), off, at);
@@ -278,6 +280,7 @@ void st_unit_undo(struct store *st)
 			e->owner = u->born;
 		}
 		e->flags = u->flags;
+		e->filled_n = 0;
 		e->n = u->n;
 		e->p = u->p;
 		if (u->saved)

@@ -258,6 +258,7 @@ void *st_alloc(struct store *st, size_t n, enum st_kind kind, st_off *off_out)
 		e = st__put(st, off, 0, ST__FRESH);
 	}
 	e->n = (uint32_t)(n + 7) & ~7u;
+	e->filled_n = 0;
 	e->owner = st->born_n;
 	e->p = st->front.base + off;
 	st->born[st->born_n++] = off;
@@ -265,6 +266,29 @@ void *st_alloc(struct store *st, size_t n, enum st_kind kind, st_off *off_out)
 	*o = (struct st_obj){.birth = st->epoch, .cls = (uint8_t)cls, .kind = (uint8_t)kind};
 	*off_out = off;
 	return o;
+}
+
+/* Shorter contents are better copied and flushed: the line is in the cache anyway. */
+#define FILL_MIN 1024u
+
+void st_fill(struct store *st, void *fresh_at, const void *src, size_t n)
+{
+	struct st__medium *m = st->medium;
+	st_off at = (st_off)((char *)fresh_at - st->front.base);
+	uint32_t s = (uint32_t)(at >> ST__SLAB_SHIFT);
+	const struct st__class *c = &st__classes()[st->slab[s].cls];
+	st_off off = ((uint64_t)s << ST__SLAB_SHIFT) + (uint64_t)st__object_number(c, at) * c->size;
+	struct st__entry *e = c->size < FILL_MIN || !m->ops->fill ? NULL : st__find(st, off);
+	DCHECK2(!e || e->flags & ST__FRESH, off, e->flags);
+	if (!e || n < FILL_MIN || e->filled_n) {
+		memcpy(fresh_at, src, n);
+		if (e)
+			e->filled_n = 0;
+		return;
+	}
+	m->ops->fill(m, fresh_at, src, n);
+	e->filled = (uint32_t)(at - off);
+	e->filled_n = (uint32_t)n;
 }
 
 static void clear_busy(struct store *st, st_off off)

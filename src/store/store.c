@@ -144,11 +144,11 @@ static bool grow_finish(struct store *st, bool wait)
 	return !failed;
 }
 
-static bool reserve_slow(struct store *st, size_t bytes, bool freeing)
+static bool reserve_slow(struct store *st, size_t bytes, unsigned sizes, bool freeing)
 {
-	/* Small allocations may each open a slab of their class; big ones waste a quarter at most. A record that outgrows
-	 * the log wants slabs too. */
-	uint64_t need = 6 + (bytes + bytes / 4) / ST__SLAB + (bytes + st->copied) / ST__SLAB;
+	/* Each size may open a slab of its class; big ones waste a quarter at most. A record that outgrows the log wants
+	 * slabs too. */
+	uint64_t need = 6 + sizes + (bytes + bytes / 4) / ST__SLAB + (bytes + st->copied) / ST__SLAB;
 	if (freeing)
 		return st->free_slabs > 0 || st->plenty == 0;
 	need += spare(st);
@@ -174,7 +174,16 @@ bool st_reserve(struct store *st, size_t bytes, bool freeing)
 {
 	if (LIKELY(st->free_slabs > st->plenty + st->copied / ST__SLAB && bytes < 2 * ST__SLAB))
 		return true;
-	return reserve_slow(st, bytes, freeing);
+	return reserve_slow(st, bytes, 0, freeing);
+}
+
+bool st_reserve_sizes(struct store *st, size_t bytes, unsigned sizes)
+{
+	if (sizes > st__class_count())
+		sizes = st__class_count();
+	if (LIKELY(st->free_slabs > st->plenty + sizes + st->copied / ST__SLAB && bytes < 2 * ST__SLAB))
+		return true;
+	return reserve_slow(st, bytes, sizes, false);
 }
 
 bool st_unit_too_big(const struct store *st)
@@ -387,12 +396,6 @@ void st_register(struct store *st, enum st_kind kind, const struct st_kind_ops *
 {
 	CHECK2(kind < ST_KIND_MAX, kind, 0);
 	st->kinds[kind] = ops;
-}
-
-void st_fill(struct store *st, void *fresh_at, const void *src, size_t n)
-{
-	memcpy(fresh_at, src, n);
-	(void)st;
 }
 
 st_off st_root(const struct store *st)

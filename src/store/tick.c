@@ -78,6 +78,19 @@ static bool part_of_dead(const struct store *st, const struct st__entry *e)
 	return o && o->flags & ST__DEAD;
 }
 
+/* What st_fill streamed is on its way already. */
+static void flush_fresh(struct st__medium *m, const struct st__entry *e)
+{
+	uint32_t end = e->filled + e->filled_n;
+	if (LIKELY(e->filled_n == 0)) {
+		m->ops->fresh(m, e->p, e->n);
+		return;
+	}
+	m->ops->fresh(m, e->p, e->filled);
+	if (end < e->n)
+		m->ops->fresh(m, e->p + end, e->n - end);
+}
+
 /* Flushes or logs what is fresh, logs what differs; returns the record's length in words. */
 static uint64_t build(struct store *st, bool *fresh_out)
 {
@@ -97,7 +110,7 @@ static uint64_t build(struct store *st, bool *fresh_out)
 		if (m->ops->fresh_in_log)
 			n = add_whole(st, n, e);
 		else if (!ST__BROKEN(DROP_FLUSH) || i % 4)
-			m->ops->fresh(m, e->p, e->n);
+			flush_fresh(m, e);
 	}
 	return n;
 }
