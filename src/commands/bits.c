@@ -3,7 +3,7 @@
 
 #include "base/num.h"
 
-bool bits_offset(struct call *c, uint32_t i, bool hash, unsigned bits, uint64_t *out)
+bool fam_bit_offset(struct call *c, uint32_t i, bool hash, unsigned bits, uint64_t *out)
 {
 	struct bytes s = c->argv[i];
 	bool units = hash && s.n > 0 && s.p[0] == '#';
@@ -38,7 +38,7 @@ void cmd_getbit(struct call *c)
 	uint64_t at;
 	int found;
 
-	if (!bits_offset(c, 2, false, 0, &at))
+	if (!fam_bit_offset(c, 2, false, 0, &at))
 		return;
 	found = call_find(c, call_key(c, 1), KS_STRING, &r);
 	if (found < 0)
@@ -61,7 +61,7 @@ void cmd_setbit(struct call *c)
 	uint8_t b = 0, bit, old;
 	int found;
 
-	if (!bits_offset(c, 2, false, 0, &at))
+	if (!fam_bit_offset(c, 2, false, 0, &at))
 		return;
 	if (!num_i64(c->argv[3], &on) || on < 0 || on > 1) {
 		reply_error(c->r, "ERR bit is not an integer or out of range");

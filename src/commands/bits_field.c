@@ -70,7 +70,7 @@ static int next_field(struct call *c, uint32_t *i, struct field *f)
 		reply_syntax(c->r);
 		return -1;
 	}
-	if (!parse_type(c, c->argv[at + 1], f) || !bits_offset(c, at + 2, true, f->bits, &f->at))
+	if (!parse_type(c, c->argv[at + 1], f) || !fam_bit_offset(c, at + 2, true, f->bits, &f->at))
 		return -1;
 	if (f->op != FIELD_GET && !call_i64(c, at + 3, &f->value))
 		return -1;

@@ -110,6 +110,6 @@ void cmd_flushall(struct call *c);
 void cmd_swapdb(struct call *c);
 
 /* Where a bit offset argument stands; `hash`: "#n" counts in units of `bits`. False: error sent. */
-bool bits_offset(struct call *c, uint32_t i, bool hash, unsigned bits, uint64_t *out);
+bool fam_bit_offset(struct call *c, uint32_t i, bool hash, unsigned bits, uint64_t *out);
 
 #endif

@@ -468,6 +468,65 @@ static void test_hits_and_misses_count_reads_only(void **state)
 	assert_int_equal(st->misses, 2);
 }
 
+/* ---- a full pool ---- */
+
+#define ERR_OOM "-OOM command not allowed when the pool is full (see pool-size).\r\n"
+
+/* Fills a small pool until SET is refused: then every command that needs room is, changes nothing, and what frees works. */
+static void test_full_pool_refuses_and_keeps(void **state)
+{
+	static const char *const refused[] = {
+		"set big:0 x", "set new x get", "setnx new x", "setex new 5 x", "getset big:0 x", "mset new 1 newer 2",
+		"msetnx new 1 newer 2", "append big:0 x", "setrange big:0 1 x", "incr new", "incrby new 5", "incrbyfloat new 1",
+		"setbit big:0 0 1", "bitfield big:0 set u8 0 1", "bitop not new big:0", "copy big:0 new",
+	};
+	struct bytes value = bytes_times('v', 12000);
+	struct fix f;
+	char line[64];
+	unsigned keys = 0;
+
+	(void)state;
+	fix_open_sized(&f, 4 << 20);
+	/* Big values until one is refused, then ever smaller ones. */
+	for (; value.n > 0; value.n /= 8) {
+		const char *said = OK;
+
+		for (unsigned tries = 0; strcmp(said, OK) == 0 && tries < 10000; tries++) {
+			snprintf(line, sizeof(line), "big:%u", keys);
+			const struct bytes argv[] = {B("set"), bytes_of(line), value};
+			said = fix_runv(&f, &f.a, argv, 3);
+			keys += strcmp(said, OK) == 0;
+			fix_tick(&f, 1);
+		}
+		assert_string_equal(said, ERR_OOM);
+	}
+	assert_in_range(keys, 20, 20000);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		FIX_SAYS(&f, refused[i], ERR_OOM);
+		fix_tick(&f, 1);
+	}
+	snprintf(line, sizeof(line), ":%u\r\n", keys);
+	FIX_SAYS(&f, "dbsize", line);
+	FIX_SAYS(&f, "strlen big:0", ":12000\r\n");
+	FIX_SAYS(&f, "ttl big:0", ":-1\r\n");
+	FIX_SAYS(&f, "set new x xx", NIL);
+	FIX_SAYS(&f, "set big:0 x nx", NIL);
+	FIX_SAYS(&f, "exists new newer", ":0\r\n");
+	/* Deleting in all its ways is let pass. */
+	FIX_SAYS(&f, "expire big:1 -1", ":1\r\n");
+	FIX_SAYS(&f, "getex big:2 nosuch", ERR_SYNTAX);
+	FIX_BEGINS(&f, "getex big:2 pxat 1", "$12000\r\n");
+	FIX_BEGINS(&f, "getdel big:3", "$12000\r\n");
+	FIX_SAYS(&f, "bitop or big:4 none", ":0\r\n");
+	FIX_SAYS(&f, "del big:5 big:6 big:7 big:8 big:9 big:10 big:11 big:12 big:13 big:14 big:15", ":11\r\n");
+	fix_tick(&f, 1);
+	FIX_SAYS(&f, "set new x", OK);
+	FIX_SAYS(&f, "flushall", OK);
+	FIX_SAYS(&f, "dbsize", ":0\r\n");
+	fix_close(&f);
+	mem_free((char *)value.p);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(test_##name, seen_setup, seen_teardown)
 
 int main(void)
@@ -478,6 +537,7 @@ int main(void)
 		T(incr_and_its_limits), T(incrbyfloat), T(lcs), T(lcs_agrees_with_the_table), T(lcs_refuses_too_much),
 		T(long_values_in_parts), T(keys_that_are_too_long), T(events), T(errors_change_nothing),
 		T(hits_and_misses_count_reads_only),
+		cmocka_unit_test(test_full_pool_refuses_and_keeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
