@@ -195,24 +195,34 @@ static size_t min_size(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+/* How many size classes that many records of so many bytes in all can have: as many as the smallest ones add up to. */
+static unsigned sizes_of(size_t keys, size_t bytes)
+{
+	unsigned n = 0;
+
+	for (size_t size = 32; n < keys && n < 128 && size <= bytes; size += 16, n++)
+		bytes -= size;
+	return n;
+}
+
 /* A record that moves (deadline, RENAME) needs no room of its own here: it takes at most one slab more, and
  * st_reserve always keeps one for every class that a change of one or two keys can open. */
 bool ks_reserve_many(struct ks *ks, size_t keys, size_t bytes)
 {
-	size_t need = bytes + keys * RECORD_MORE + HX_RESERVE + BT_RESERVE;
+	size_t records = bytes + keys * RECORD_MORE, need = records + HX_RESERVE + BT_RESERVE;
 
 	/* A rope takes up to a chunk and its nodes more than it holds. */
 	if (bytes > TSTR_INLINE_MAX)
 		need += bytes / 2 + rope_reserve(1);
+	if (keys <= 2)
+		return st_reserve(ks->st, need, false);
 	/* Every one of many insertions may split a page, but not more pages than there can be. */
-	if (keys > 1) {
-		uint64_t all = keys;
+	uint64_t all = keys;
 
-		for (unsigned i = 0; i < ks->databases; i++)
-			all += ks_count(ks, i);
-		need += min_size(keys * HX_SPLIT, all * HX_MEAN);
-	}
-	return st_reserve(ks->st, need, false);
+	for (unsigned i = 0; i < ks->databases; i++)
+		all += ks_count(ks, i);
+	need += min_size(keys * HX_SPLIT, all * HX_MEAN);
+	return st_reserve_sizes(ks->st, need, sizes_of(keys, records));
 }
 
 bool ks_reserve(struct ks *ks, size_t bytes)
