@@ -49,6 +49,16 @@ void cmd_pexpiretime(struct call *c)
 
 enum when { WHEN_NX = 1 << 0, WHEN_XX = 1 << 1, WHEN_GT = 1 << 2, WHEN_LT = 1 << 3 };
 
+/* Redis cuts line ends off the end of an error. */
+static void bad_option(struct call *c, struct bytes word)
+{
+	size_t n = word.n < 4096 ? word.n : 4096;
+
+	while (n > 0 && (word.p[n - 1] == '\n' || word.p[n - 1] == '\r'))
+		n--;
+	reply_errorf(c->r, "ERR Unsupported option %.*s", (int)n, word.p);
+}
+
 static bool parse_when(struct call *c, unsigned *out)
 {
 	static const char *const words[] = {"nx", "xx", "gt", "lt"};
@@ -60,8 +70,7 @@ static bool parse_when(struct call *c, unsigned *out)
 		while (k < 4 && !call_arg_is(c, i, words[k]))
 			k++;
 		if (k == 4) {
-			reply_errorf(c->r, "ERR Unsupported option %.*s", (int)(c->argv[i].n < 4096 ? c->argv[i].n : 4096),
-				c->argv[i].p);
+			bad_option(c, c->argv[i]);
 			return false;
 		}
 		*out |= 1u << k;

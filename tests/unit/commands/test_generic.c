@@ -84,6 +84,7 @@ static void test_expire_errors(void **state)
 	struct seen *s = *state;
 
 	SAYS(s, "expire none x foo", "-ERR Unsupported option foo\r\n");
+	SAYS_ARGS(s, "-ERR Unsupported option a  b\r\n", B("expire"), B("none"), B("1"), B("a\r\nb\r\n"));
 	SAYS(s, "expire none x nx gt",
 		"-ERR NX and XX, GT or LT options at the same time are not compatible\r\n");
 	SAYS(s, "expire none x gt lt", "-ERR GT and LT options at the same time are not compatible\r\n");

@@ -472,7 +472,8 @@ static void test_hits_and_misses_count_reads_only(void **state)
 
 #define ERR_OOM "-OOM command not allowed when the pool is full (see pool-size).\r\n"
 
-/* Fills a small pool until SET is refused: then every command that needs room is, changes nothing, and what frees works. */
+/* Fills a small pool until SET is refused: then every command that needs room is, changes nothing, and what frees
+ * works. */
 static void test_full_pool_refuses_and_keeps(void **state)
 {
 	static const char *const refused[] = {
