@@ -106,9 +106,13 @@ static bool put_piece(void *ctx, const char *p, size_t n, uint64_t chunk)
 {
 	struct sink *k = ctx;
 	if (chunk == 0) {
-		for (size_t part; n > 0; n -= part) {
+		/* zeros that are not stored, or bytes that this tick has edited */
+		for (size_t part; n > 0; p += part, n -= part) {
 			part = n < sizeof zeros ? n : sizeof zeros;
-			srv__out_ref(k->c, zeros, part, 0);
+			if (part >= REF_MIN && memcmp(p, zeros, part) == 0)
+				srv__out_ref(k->c, zeros, part, 0);
+			else
+				put_plain(&k->r, p, part);
 		}
 		return true;
 	}

@@ -62,7 +62,7 @@ static const char *db_check(const struct store *st, st_off off, const void *obj,
 		return "database: keys without an index";
 	if (d->expires > d->keys.count || d->ttl.count > d->expires)
 		return "database: more deadlines than keys, or more TTL entries than deadlines";
-	if ((d->ttl.count == 0) != (d->first == INT64_MAX))
+	if (d->ttl.count == 0 && d->first != INT64_MAX)
 		return "database: first deadline and TTL tree disagree";
 	for (unsigned i = 0; i < sizeof(d->reserved) / sizeof(d->reserved[0]); i++)
 		if (d->reserved[i])
