@@ -8,6 +8,9 @@ CFLAGS  ?= -O2 -g
 LDFLAGS ?=
 EXTRA   ?=
 ARGS    ?=
+# V=1 shows the commands.
+Q       := $(if $(V),,@)
+say      = $(if $(V),,@printf '  %-5s %s\n' $(1) $(patsubst $(BUILD)/%,%,$@))
 
 # As many jobs as processors, where the caller did not say.
 ifeq ($(MAKELEVEL),0)
@@ -52,10 +55,12 @@ $(foreach r,$(ROOMS),$(eval $(call room_rules,$(r))))
 $(BUILD)/store/%.o $(BUILD)/struct/%.o $(DBG)/store/%.o $(DBG)/struct/%.o: ALL_CFLAGS += $(WCONV)
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 $(DBG)/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(DEBUG) -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEBUG) -c $< -o $@
 
 # ---- programs: each links the rooms up to its own ----
 
@@ -66,30 +71,36 @@ MAIN_OBJ := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/*.c))
 LIBS := $(foreach r,$(ROOMS),$(BUILD)/lib$(r).a)
 
 $(BUILD)/perdure-server: $(MAIN_OBJ) $(LIBS)
-	$(CC) $(CFLAGS) $(EXTRA) $(MAIN_OBJ) $(group) $(LDFLAGS) $(PKG_LIBS) -o $@
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(EXTRA) $(MAIN_OBJ) $(group) $(LDFLAGS) $(PKG_LIBS) -o $@
 
 $(UTILS): $(BUILD)/%: utils/%.c $(LIBS)
-	$(CC) $(ALL_CFLAGS) $< $(group) $(LDFLAGS) $(PKG_LIBS) -o $@
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $< $(group) $(LDFLAGS) $(PKG_LIBS) -o $@
 
 define test_rules
 $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $$(call dbg_upto,$(1))
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) $$(DEBUG) -Itests $$< $$(group) $$(LDFLAGS) -lcmocka $$(PKG_LIBS) -o $$@
+	$$(call say,LINK)
+	$$(Q)$$(CC) $$(ALL_CFLAGS) $$(DEBUG) -Itests $$< $$(group) $$(LDFLAGS) -lcmocka $$(PKG_LIBS) -o $$@
 endef
 $(foreach r,$(ROOMS),$(eval $(call test_rules,$(r))))
 
 $(BUILD)/tests/crash/%: tests/crash/%.c $(call dbg_upto,commands)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(DEBUG) -Itests $< $(group) $(LDFLAGS) -lhiredis $(PKG_LIBS) -o $@
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEBUG) -Itests $< $(group) $(LDFLAGS) -lhiredis $(PKG_LIBS) -o $@
 
 # Clients know nothing of the server but its protocol.
 $(BUILD)/tests/client/%: tests/client/%.c
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -Wshadow,$(WARN)) $(CFLAGS) -MMD -MP $< $(LDFLAGS) -lhiredis -luv -o $@
+	$(call say,LINK)
+	$(Q)$(CC) $(filter-out -Wshadow,$(WARN)) $(CFLAGS) -MMD -MP $< $(LDFLAGS) -lhiredis -luv -o $@
 
 $(BUILD)/tests/oracle/oracle: $(wildcard tests/oracle/*.c tests/oracle/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(WARN) $(CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@
+	$(call say,LINK)
+	$(Q)$(CC) $(WARN) $(CFLAGS) $(filter %.c,$^) $(LDFLAGS) -o $@
 
 # Fuzzers: rooms compiled anew by clang with coverage and sanitizers.
 FUZZ_FLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined $(DEBUG) -DPERDURE_NO_JEMALLOC
@@ -97,11 +108,13 @@ FUZZ_SRC := $(foreach r,$(call upto,types,$(ROOMS)),$(wildcard src/$(r)/*.c))
 FUZZ_OBJ := $(FUZZ_SRC:src/%.c=$(BUILD)/fuzz/%.o)
 $(BUILD)/fuzz/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(CLANG) $(filter-out -Werror,$(WARN)) -Wno-unknown-warning-option $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link \
+	$(call say,CC)
+	$(Q)$(CLANG) $(filter-out -Werror,$(WARN)) -Wno-unknown-warning-option $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link \
 		-Isrc $(PKG_CFLAGS) -MMD -MP -c $< -o $@
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJ)
 	@mkdir -p $(@D)
-	$(CLANG) $(filter-out -Werror,$(WARN)) -Wno-missing-prototypes $(FUZZ_FLAGS) -fsanitize=fuzzer -Isrc -Itests \
+	$(call say,LINK)
+	$(Q)$(CLANG) $(filter-out -Werror,$(WARN)) -Wno-missing-prototypes $(FUZZ_FLAGS) -fsanitize=fuzzer -Isrc -Itests \
 		$(PKG_CFLAGS) $< $(FUZZ_OBJ) $(filter-out -ljemalloc,$(PKG_LIBS)) -o $@
 
 # ---- what people ask for ----
