@@ -70,7 +70,14 @@ static bool differs(const struct command *c, bool ok, const char *x, size_t xn, 
 	}
 	if (same_reply(c, x, xn, y, yn))
 		return false;
-	str_addf(what, "  perdure: %s\n  redis:   %s\n", shown(x, xn), shown(y, yn));
+	/* Long replies from a little before the place where they part. */
+	size_t at = 0;
+	while (at < xn && at < yn && x[at] == y[at])
+		at++;
+	size_t from = at > 60 && xn + yn > 400 ? at - 30 : 0;
+	if (from)
+		str_addf(what, "  from byte %zu on\n", from);
+	str_addf(what, "  perdure: %s\n  redis:   %s\n", shown(x + from, xn - from), shown(y + from, yn - from));
 	return true;
 }
 
