@@ -5,6 +5,8 @@
 #include "internal.h"
 
 #include <assert.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* A version of a line that is on its way to the medium. */
 struct version {
@@ -16,46 +18,70 @@ struct st_sim {
 	char *work;    /* as the processor sees it: the store's memory */
 	char *media;   /* what surely survives; NULL: not accounted for */
 	uint64_t bytes;
+	int fd;        /* of `media`, where both memories are mappings; -1: they are the caller's */
 	struct version *pending;
 	size_t n, cap;
 	uint64_t events;
 	void (*watch)(void *ctx, enum st_sim_event ev);
 	void *watch_ctx;
 	uint64_t log_from, log_to; /* of the log extent, for directed images */
+	/* lines that may differ from the medium, as of an event */
+	uint64_t *astray;
+	size_t astray_n, astray_cap;
+	uint64_t astray_event;
+	bool watching; /* an event is being told: nothing changes meanwhile */
 };
 
 /* The simulated pool: root object at 64 KiB, extents behind it one after the other. */
 #define SIM_ROOT 65536u
 #define SIM_FIRST 196608u
 
-struct st_sim *st_sim_new(uint64_t bytes, const char *image)
+static char *map(int fd, uint64_t bytes, int flags)
+{
+	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+	CHECK(p != MAP_FAILED);
+	return p;
+}
+
+struct st_sim *st_sim_in(uint64_t bytes, char *work, char *media)
 {
 	struct st_sim *s = mem_zalloc(sizeof(*s));
 	s->bytes = bytes;
-	s->work = mem_aligned(4096, bytes);
-	s->media = mem_aligned(4096, bytes);
+	s->fd = -1;
+	s->work = work;
+	s->media = media;
+	s->astray_event = UINT64_MAX;
+	return s;
+}
+
+/* `work` is a private mapping of `media`: it parts from it page by page, as it is stored to. What a fence brings to
+ * `media` was stored to `work` before, so nothing that comes there shows through. */
+struct st_sim *st_sim_new(uint64_t bytes, const char *image)
+{
+	int fd = memfd_create("sim", MFD_CLOEXEC);
+	CHECK(fd >= 0 && ftruncate(fd, (off_t)bytes) == 0);
+	char *media = map(fd, bytes, MAP_SHARED);
 	if (image)
-		memcpy(s->work, image, bytes);
-	else
-		memset(s->work, 0, bytes);
-	memcpy(s->media, s->work, bytes);
+		memcpy(media, image, bytes);
+	struct st_sim *s = st_sim_in(bytes, map(fd, bytes, MAP_PRIVATE), media);
+	s->fd = fd;
 	return s;
 }
 
 struct st_sim *st_sim_over(uint64_t bytes, char *image)
 {
-	struct st_sim *s = mem_zalloc(sizeof(*s));
-	s->bytes = bytes;
-	s->work = image;
-	return s;
+	return st_sim_in(bytes, image, NULL);
 }
 
 void st_sim_free(struct st_sim *s)
 {
-	if (s->media)
-		mem_free(s->work);
-	mem_free(s->media);
+	if (s->fd >= 0) {
+		munmap(s->work, s->bytes);
+		munmap(s->media, s->bytes);
+		close(s->fd);
+	}
 	mem_free(s->pending);
+	mem_free(s->astray);
 	mem_free(s);
 }
 
@@ -83,8 +109,11 @@ size_t st_sim_pending(const struct st_sim *s)
 static void event(struct st_sim *s, enum st_sim_event ev)
 {
 	s->events++;
-	if (s->watch)
-		s->watch(s->watch_ctx, ev);
+	if (!s->watch)
+		return;
+	s->watching = true;
+	s->watch(s->watch_ctx, ev);
+	s->watching = false;
 }
 
 static void push_lines(struct st_sim *s, const void *p, size_t n)
@@ -171,30 +200,71 @@ static bool reaches(const struct st_sim *s, const struct chance *c, uint64_t lin
 	}
 }
 
-/* Lines that differ from the medium and were never flushed may have been evicted at any time. */
-static void evict(const struct st_sim *s, const struct chance *c, char *out)
+static void stray(struct st_sim *s, uint64_t line)
 {
+	if (s->astray_n == s->astray_cap) {
+		s->astray_cap = s->astray_cap ? s->astray_cap * 2 : 1024;
+		s->astray = mem_realloc(s->astray, s->astray_cap * sizeof(*s->astray));
+	}
+	s->astray[s->astray_n++] = line;
+}
+
+static void find_astray(struct st_sim *s)
+{
+	s->astray_n = 0;
+	s->astray_event = s->events;
 	for (uint64_t at = 0; at < s->bytes; at += 4096) {
-		if (memcmp(s->work + at, out + at, 4096) == 0)
+		if (memcmp(s->work + at, s->media + at, 4096) == 0)
 			continue;
-		for (uint64_t l = at / ST__LINE; l < (at + 4096) / ST__LINE; l++) {
-			if (memcmp(s->work + l * ST__LINE, out + l * ST__LINE, ST__LINE) != 0 && reaches(s, c, l))
-				memcpy(out + l * ST__LINE, s->work + l * ST__LINE, ST__LINE);
-		}
+		for (uint64_t l = at / ST__LINE; l < (at + 4096) / ST__LINE; l++)
+			if (memcmp(s->work + l * ST__LINE, s->media + l * ST__LINE, ST__LINE) != 0)
+				stray(s, l);
+	}
+	for (size_t i = 0; i < s->n; i++)
+		stray(s, s->pending[i].line);
+}
+
+/* Lines that differ from the medium and were never flushed may have been evicted at any time. */
+static void evict(struct st_sim *s, const struct chance *c, char *out)
+{
+	if (!s->watching || s->astray_event != s->events)
+		find_astray(s);
+	for (size_t i = 0; i < s->astray_n; i++) {
+		uint64_t at = s->astray[i] * ST__LINE;
+		if (memcmp(s->work + at, out + at, ST__LINE) != 0 && reaches(s, c, s->astray[i]))
+			memcpy(out + at, s->work + at, ST__LINE);
 	}
 }
 
-void st_sim_image(const struct st_sim *s, enum st_sim_subset subset, struct rng *rng, char *out)
+void st_sim_cut(struct st_sim *s, enum st_sim_subset subset, struct rng *rng, char *view)
 {
 	static const double odds[] = {.05, .2, .5, .8, .95};
 	struct chance c = {subset, rng, odds[rng_below(rng, 5)], s->n ? s->pending[rng_below(rng, s->n)].line : 0};
-	memcpy(out, s->media, s->bytes);
 	/* Of a line's versions any may be the last that lands: a later one contains the earlier ones. */
 	for (size_t i = 0; i < s->n; i++)
 		if (reaches(s, &c, s->pending[i].line))
-			land(&s->pending[i], out);
+			land(&s->pending[i], view);
 	if (subset != ST_SIM_NOTHING && subset != ST_SIM_LOG_ONLY && subset != ST_SIM_ALL_BUT_ONE)
-		evict(s, &c, out);
+		evict(s, &c, view);
+}
+
+void st_sim_image(struct st_sim *s, enum st_sim_subset subset, struct rng *rng, char *out)
+{
+	for (uint64_t at = 0; at < s->bytes; at += 4096)
+		if (memcmp(out + at, s->media + at, 4096) != 0) /* out may be a view: what is shared stays shared */
+			memcpy(out + at, s->media + at, 4096);
+	st_sim_cut(s, subset, rng, out);
+}
+
+char *st_sim_view(const struct st_sim *s)
+{
+	CHECK(s->fd >= 0);
+	return map(s->fd, s->bytes, MAP_PRIVATE);
+}
+
+void st_sim_unview(const struct st_sim *s, char *view)
+{
+	munmap(view, s->bytes);
 }
 
 /* ---- the pool ---- */

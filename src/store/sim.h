@@ -23,6 +23,8 @@ enum st_sim_subset {
 
 /* A medium of this size, all zero, or holding an image (copied). bytes: a multiple of 64 KiB, at least 2 MiB. */
 struct st_sim *st_sim_new(uint64_t bytes, const char *image);
+/* The same in two memories of the caller that hold the same: one to work on, one for what is durable. */
+struct st_sim *st_sim_in(uint64_t bytes, char *work, char *media);
 /* Works on the caller's image in place, and keeps no account of what is durable: for opening what a cut has left. */
 struct st_sim *st_sim_over(uint64_t bytes, char *image);
 void st_sim_free(struct st_sim *s);
@@ -34,7 +36,12 @@ uint64_t st_sim_events(const struct st_sim *s);
 /* Flushed or streamed line versions that no fence has covered. */
 size_t st_sim_pending(const struct st_sim *s);
 /* Writes the memory (st_sim_bytes of it) as a power cut now could leave it. */
-void st_sim_image(const struct st_sim *s, enum st_sim_subset subset, struct rng *rng, char *out);
+void st_sim_image(struct st_sim *s, enum st_sim_subset subset, struct rng *rng, char *out);
+/* The same for many images at little cost: a view is a private mapping of what is durable, good until the medium's next
+ * event (of a medium made by st_sim_new); st_sim_cut makes it the image. */
+char *st_sim_view(const struct st_sim *s);
+void st_sim_unview(const struct st_sim *s, char *view);
+void st_sim_cut(struct st_sim *s, enum st_sim_subset subset, struct rng *rng, char *view);
 
 /* Ends a store on a simulated medium as a crash would: nothing more is committed or marked clean. */
 void st_abandon(struct store *st);

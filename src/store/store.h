@@ -150,6 +150,9 @@ size_t st_class_size(size_t n);
  * it) and edits can be had. Waits for a growth step where the pool may still grow. False: the pool is full for
  * ordinary writes and nothing changed. `freeing`: for deletes, expiry and eviction, which may use the reserve. */
 bool st_reserve(struct store *st, size_t bytes, bool freeing);
+/* The same (not freeing) for allocations of so many different sizes, each of which may open a slab; st_reserve counts
+ * on a handful. */
+bool st_reserve_sizes(struct store *st, size_t bytes, unsigned sizes);
 
 /* A fresh object of at least n bytes, header written, the rest undefined. Write it in place until the commit.
  * NULL only where st_reserve was not asked or said no. */

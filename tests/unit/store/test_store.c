@@ -33,7 +33,7 @@ struct tree {
 	uint64_t obj, slot, tag, n, ref[8];
 };
 
-enum { PAGE_KIND = 17, LEAF_KIND = 66, TREE_KIND = 65 };
+static const enum st_kind PAGE_KIND = ST_KIND_HX_PAGE, LEAF_KIND = ST_KIND_RECORD, TREE_KIND = ST_KIND_DB;
 
 static void root_children(const void *obj, size_t n, st_visit_fn visit, void *ctx)
 {
