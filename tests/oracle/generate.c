@@ -18,8 +18,8 @@ struct gen {
 };
 
 /* The first few would give keys a life that ends in the middle of the run: not for commands that set deadlines. */
-#define SHORT_LIVES 4
-static const char *const nonsense[] = {"1", "4294967296", "4294967295", "2147483648", "", "abc", "-1", "0",
+#define SHORT_LIVES 3
+static const char *const nonsense[] = {"1", "4294967296", "2147483648", "", "abc", "-1", "0",
 	"9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809",
 	"18446744073709551616",
 	"1e5", "1.5", "inf", "-inf", "nan", "+1", " 1", "1 ", "01", "0x10", "-0", "(1", "[a", "*", "NX", "GET", "LIMIT",
