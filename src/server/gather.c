@@ -10,7 +10,7 @@
 #include "base/check.h"
 
 #define ARENA_ROOM (2 * TICK_CLIENT_BYTES + 256) /* one client's turn: bytes kept and read */
-#define BIG_FIRST (1024u * 1024)                 /* what a long argument gets before any of it is there */
+#define BIG_FIRST (2048u * 1024)                 /* what a long argument gets before any of it is there */
 #define STALL_MAX (1024u * 1024)                 /* input kept of a paused client */
 
 static void on_alloc(uv_handle_t *h, size_t hint, uv_buf_t *b);

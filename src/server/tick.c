@@ -3,8 +3,9 @@
 
 #include "base/check.h"
 
-#define WINDOW 64u          /* commands prefetched ahead of execution */
-#define KEYS_AHEAD 256u     /* keys prefetched a window at most */
+#define BLOCK 16u           /* commands prefetched together */
+#define BLOCKS_AHEAD 4u     /* a power of two: the block that executes and the three in the three passes before it */
+#define BLOCK_KEYS 128u     /* keys prefetched of a block at most */
 #define CLOCK_EVERY 32u     /* commands between two looks at the clock */
 #define EXPIRE_ONCE 256u    /* keys that expire in one tick at most */
 #define WORK_BUSY 64u       /* objects reclaimed in a tick with commands */
@@ -16,46 +17,88 @@ struct ahead {
 	bool writes;
 };
 
+struct block {
+	unsigned n;
+	struct ahead keys[BLOCK_KEYS];
+};
+
+/* Blocks of commands on their way to execution, each a pass further than the one behind it: memory has the time of
+ * a block's execution to answer a pass. */
+struct pipeline {
+	struct block ring[BLOCKS_AHEAD];
+	unsigned loaded; /* blocks that went through the first pass */
+	unsigned next;   /* first command that did not */
+};
+
 /* ---- prefetch ---- */
 
-static unsigned look_ahead(const struct srv *srv, struct gathered *g, struct ahead *a, unsigned n)
+static inline void add_key(const struct srv *srv, struct block *b, struct bytes key, unsigned db, bool writes)
+{
+	uint64_t h = ks_hash(srv->ks, key);
+	ks_prefetch1(srv->ks, db, h);
+	b->keys[b->n++] = (struct ahead){h, db, writes};
+}
+
+static void look_ahead(const struct srv *srv, struct gathered *g, struct block *b)
 {
 	const struct cmd *cmd = g->cmd;
 	uint32_t first = cmd ? cmd_first_key(cmd, g->argc) : 0;
-	if (first == 0)
-		return n;
+	if (first == 0 || b->n == BLOCK_KEYS)
+		return;
 	unsigned db = g->c->s.db;
 	bool writes = (cmd->flags & CMD_WRITE) != 0;
-	uint64_t h = ks_hash(srv->ks, g->argv[first]);
+	add_key(srv, b, g->argv[first], db, writes);
 	if (first == 1) {
-		g->hash = h;
+		g->hash = b->keys[b->n - 1].hash;
 		g->hashed = true;
 	}
-	ks_prefetch1(srv->ks, db, h);
-	a[n++] = (struct ahead){h, db, writes};
 	const struct cmd_key_spec *k = &cmd->keys[0];
 	if (LIKELY(k->last == 0))
-		return n;
-	uint32_t end = k->last < 0 ? g->argc + (uint32_t)k->last + 1 : first + (uint32_t)k->last + 1;
+		return;
+	int64_t end = k->last < 0 ? (int64_t)g->argc + k->last + 1 : (int64_t)first + k->last + 1;
 	uint32_t step = k->step > 0 ? (uint32_t)k->step : 1;
-	for (uint32_t i = first + step; i < end && i < g->argc && n < KEYS_AHEAD; i += step) {
-		h = ks_hash(srv->ks, g->argv[i]);
-		ks_prefetch1(srv->ks, db, h);
-		a[n++] = (struct ahead){h, db, writes};
-	}
-	return n;
+	for (uint32_t i = first + step; i < end && i < g->argc && b->n < BLOCK_KEYS; i += step)
+		add_key(srv, b, g->argv[i], db, writes);
 }
 
-static void prefetch(struct srv *srv, unsigned from, unsigned to)
+static void pass1(struct srv *srv, struct pipeline *p)
 {
-	struct ahead a[KEYS_AHEAD];
-	unsigned n = 0;
-	for (unsigned i = from; i < to && n < KEYS_AHEAD; i++)
-		n = look_ahead(srv, &srv->tick.cmds[i], a, n);
-	for (unsigned i = 0; i < n; i++)
-		ks_prefetch2(srv->ks, a[i].db, a[i].hash);
-	for (unsigned i = 0; i < n; i++)
-		ks_prefetch3(srv->ks, a[i].db, a[i].hash, a[i].writes);
+	struct block *b = &p->ring[p->loaded++ % BLOCKS_AHEAD];
+	unsigned end = p->next + BLOCK < srv->tick.n ? p->next + BLOCK : srv->tick.n;
+	b->n = 0;
+	for (; p->next < end; p->next++)
+		look_ahead(srv, &srv->tick.cmds[p->next], b);
+}
+
+static void pass2(const struct srv *srv, const struct block *b)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		ks_prefetch2(srv->ks, b->keys[i].db, b->keys[i].hash);
+}
+
+static void pass3(const struct srv *srv, const struct block *b)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		ks_prefetch3(srv->ks, b->keys[i].db, b->keys[i].hash, b->keys[i].writes);
+}
+
+static void fill_pipeline(struct srv *srv, struct pipeline *p, unsigned from)
+{
+	p->loaded = 0;
+	p->next = from;
+	for (unsigned k = 0; k < BLOCKS_AHEAD; k++)
+		pass1(srv, p);
+	for (unsigned k = 0; k < BLOCKS_AHEAD - 1; k++)
+		pass2(srv, &p->ring[k]);
+	for (unsigned k = 0; k < BLOCKS_AHEAD - 2; k++)
+		pass3(srv, &p->ring[k]);
+}
+
+static void advance_pipeline(struct srv *srv, struct pipeline *p)
+{
+	pass1(srv, p);
+	pass2(srv, &p->ring[(p->loaded - 2) % BLOCKS_AHEAD]);
+	pass3(srv, &p->ring[(p->loaded - 3) % BLOCKS_AHEAD]);
 }
 
 /* ---- execute ---- */
@@ -85,12 +128,14 @@ static void turn_away_http(struct client *c)
 static unsigned execute(struct srv *srv, unsigned i)
 {
 	struct tick *t = &srv->tick;
-	unsigned ahead = i, look = i + CLOCK_EVERY;
+	struct pipeline p;
+	unsigned block = i + BLOCK, look = i + CLOCK_EVERY;
 	bool paused = srv->pause_until_ms != 0;
+	fill_pipeline(srv, &p, i);
 	for (; i < t->n; i++) {
-		if (i == ahead) {
-			ahead = i + WINDOW < t->n ? i + WINDOW : t->n;
-			prefetch(srv, i, ahead);
+		if (i == block) {
+			advance_pipeline(srv, &p);
+			block += BLOCK;
 		}
 		if (UNLIKELY(i == look)) {
 			if (clock_us() - t->now_us > TICK_US)
