@@ -15,21 +15,28 @@ static void dir_children(const void *obj, size_t n, st_visit_fn visit, void *ctx
 			visit(ctx, hx__ref_off(d->ref[i]));
 }
 
+/* A page whose size does not fit its buckets is not to be read. */
+static bool page_sound(const struct hx__stash_layout *s, size_t n)
+{
+	unsigned buckets = s->obj.flags;
+	return buckets >= 1 && buckets <= HX_BUCKETS && HX_CUTS % buckets == 0 && hx__page_bytes(buckets) <= n;
+}
+
 static void page_children(const void *obj, size_t n, st_visit_fn visit, void *ctx)
 {
 	const struct hx__stash_layout *s = obj;
 
-	if (n < HX_PAGE_BYTES)
+	if (!page_sound(s, n))
 		return;
-	for (unsigned k = 1; k <= HX_BUCKETS; k++) {
-		const struct hx__bucket_layout *b = (const void *)((const char *)obj + HX_PART * (size_t)k);
-		for (uint32_t m = ~hx__match_bucket(b, 0); m; m &= m - 1)
+	for (unsigned k = 0; k < s->obj.flags; k++) {
+		const struct hx__bucket_layout *b = (const void *)((const char *)obj + hx__part_at(k));
+		for (uint32_t m = hx__used_bucket(b); m; m &= m - 1)
 			visit(ctx, hx__slot_off(hx__slot_get(&b->slot[__builtin_ctz(m)])));
 	}
-	for (uint32_t m = ~hx__match_stash(s, 0) & HX__STASH_LANES; m; m &= m - 1)
+	for (uint32_t m = hx__used_stash(s); m; m &= m - 1)
 		visit(ctx, hx__slot_off(hx__slot_get(&s->slot[__builtin_ctz(m)])));
 	if (hx__chain(s))
-		visit(ctx, hx__chain(s));
+		visit(ctx, hx__ref_off(hx__chain(s)));
 }
 
 static const char *dir_object_check(const struct store *st, st_off off, const void *obj, size_t n)
@@ -53,8 +60,8 @@ static const char *dir_object_check(const struct store *st, st_off off, const vo
 			if (depth != HX_FAN || hx__ref_width(d->ref[i]) < 1 || hx__ref_width(d->ref[i]) > HX_FAN ||
 				hx__ref_off(d->ref[i]) == 0)
 				return "impossible reference to a directory";
-		} else if (hx__ref_width(d->ref[i])) {
-			return "page reference with a width";
+		} else if (d->ref[i] & HX__PAGE && (hx__ref_off(d->ref[i]) == 0 || HX_CUTS % hx__buckets(d->ref[i]))) {
+			return "impossible reference to a page";
 		}
 		for (unsigned k = 1; k < words; k++)
 			if (d->ref[i + k] != hx__ref_page(0, depth))
@@ -70,23 +77,27 @@ static const char *page_object_check(const struct store *st, st_off off, const v
 
 	(void)st;
 	(void)off;
-	if (n < HX_PAGE_BYTES)
-		return "bucket page too small";
-	for (uint32_t m = ~hx__match_stash(s, 0) & HX__STASH_LANES; m; m &= m - 1) {
-		uint64_t v = hx__slot_get(&s->slot[__builtin_ctz(m)]);
-		if (hx__slot_extra(v) >= HX_BUCKETS)
-			return "stashed item of an impossible bucket";
-		if (hx__slot_off(v) == 0)
+	if (!page_sound(s, n))
+		return "bucket page of an impossible size";
+	for (uint32_t m = hx__used_stash(s); m; m &= m - 1) {
+		unsigned i = (unsigned)__builtin_ctz(m);
+		if (hx__slot_off(hx__slot_get(&s->slot[i])) == 0)
 			return "stashed item without a reference";
-		mask |= 1u << hx__slot_extra(v);
+		mask |= 1u << hx__bucket(s->tag[i], s->obj.flags);
 	}
 	if (mask != s->mask)
 		return "stash and its mask disagree";
-	for (unsigned k = 1; k <= HX_BUCKETS; k++) {
-		const struct hx__bucket_layout *b = (const void *)((const char *)obj + HX_PART * (size_t)k);
-		for (uint32_t m = ~hx__match_bucket(b, 0); m; m &= m - 1)
-			if (hx__slot_off(hx__slot_get(&b->slot[__builtin_ctz(m)])) == 0)
+	if (hx__chain(s) && (hx__ref_off(hx__chain(s)) == 0 || HX_CUTS % hx__buckets(hx__chain(s))))
+		return "impossible reference to a chained page";
+	for (unsigned k = 0; k < s->obj.flags; k++) {
+		const struct hx__bucket_layout *b = (const void *)((const char *)obj + hx__part_at(k));
+		for (uint32_t m = hx__used_bucket(b); m; m &= m - 1) {
+			unsigned i = (unsigned)__builtin_ctz(m);
+			if (hx__bucket(b->tag[i], s->obj.flags) != k)
+				return "item in a bucket of another tag";
+			if (hx__slot_off(hx__slot_get(&b->slot[i])) == 0)
 				return "item without a reference";
+		}
 	}
 	return NULL;
 }
@@ -123,45 +134,59 @@ struct walk {
 	unsigned deep;            /* the root's hint */
 };
 
-static void check_item(struct walk *w, uint64_t v, uint16_t tag, unsigned bucket, unsigned depth, uint64_t prefix, bool stashed)
+static void check_item(struct walk *w, uint64_t v, uint16_t tag, unsigned depth, uint64_t prefix)
 {
-	st_off item = hx__slot_off(v);
-	uint64_t hash = w->ops->hash(w->st, item);
+	uint64_t hash = w->ops->hash(w->st, hx__slot_off(v));
 
 	if (depth && (hash ^ prefix) >> (64 - depth))
 		w->wrong = "item in a page of another prefix";
-	else if (hx__bucket(hash) != bucket)
-		w->wrong = "item in a bucket of another hash";
 	else if (hx__tag(hash) != tag)
 		w->wrong = "item under another tag";
-	else if (!stashed && hx__slot_extra(v) != hx__window(hash, depth))
+	else if (hx__slot_extra(v) != hx__window(hash, depth))
 		w->wrong = "slot with other directory bits than its item";
 }
 
-static void walk_page(struct walk *w, st_off page, unsigned depth, uint64_t prefix)
+static void walk_items(struct walk *w, uint64_t page, unsigned depth, uint64_t prefix)
+{
+	st_off off = hx__ref_off(page);
+	const struct hx__stash_layout *s = st_view_part(w->st, off, 0);
+
+	for (unsigned k = 0; k < hx__buckets(page); k++) {
+		const struct hx__bucket_layout *b = st_view_part(w->st, off, hx__part_at(k));
+		for (uint32_t m = hx__used_bucket(b); m && !w->wrong; m &= m - 1) {
+			unsigned i = (unsigned)__builtin_ctz(m);
+			check_item(w, hx__slot_get(&b->slot[i]), b->tag[i], depth, prefix);
+			if (hx__bucket(b->tag[i], hx__buckets(page)) != k)
+				w->wrong = "item in a bucket of another tag";
+		}
+	}
+	for (uint32_t m = hx__used_stash(s); m && !w->wrong; m &= m - 1) {
+		unsigned i = (unsigned)__builtin_ctz(m), k = hx__bucket(s->tag[i], hx__buckets(page));
+		check_item(w, hx__slot_get(&s->slot[i]), s->tag[i], depth, prefix);
+		if (!(s->mask >> k & 1))
+			w->wrong = "stash and its mask disagree";
+	}
+}
+
+static void walk_page(struct walk *w, uint64_t page, unsigned depth, uint64_t prefix)
 {
 	for (unsigned links = 0; page && !w->wrong; links++) {
-		const struct hx__stash_layout *s = st_view_part(w->st, page, 0);
-		unsigned used = hx__page_count(w->st, page);
+		const struct hx__stash_layout *s = st_view_part(w->st, hx__ref_off(page), 0);
+		unsigned used;
+		if (s->obj.kind != ST_KIND_HX_PAGE || s->obj.flags != hx__buckets(page)) {
+			w->wrong = "page of another size than its reference says";
+			return;
+		}
+		used = hx__page_count(w->st, page);
 		w->stats.pages++;
-		w->stats.page_bytes += st_size(w->st, page);
+		w->stats.page_bytes += st_size(w->st, hx__ref_off(page));
 		w->stats.slots_used += used;
 		if (used == 0)
 			w->wrong = "empty page";
 		if ((links || hx__chain(s)) && depth != HX_DIR_BITS)
 			w->wrong = "chained page above the last depth";
-		for (unsigned k = 0; w->ops && k < HX_BUCKETS; k++) {
-			const struct hx__bucket_layout *b = st_view_part(w->st, page, HX_PART * (1 + (size_t)k));
-			for (uint32_t m = ~hx__match_bucket(b, 0); m && !w->wrong; m &= m - 1) {
-				unsigned i = (unsigned)__builtin_ctz(m);
-				check_item(w, hx__slot_get(&b->slot[i]), b->tag[i], k, depth, prefix, false);
-			}
-		}
-		for (uint32_t m = w->ops ? ~hx__match_stash(s, 0) & HX__STASH_LANES : 0; m && !w->wrong; m &= m - 1) {
-			unsigned i = (unsigned)__builtin_ctz(m);
-			uint64_t v = hx__slot_get(&s->slot[i]);
-			check_item(w, v, s->tag[i], hx__slot_extra(v), depth, prefix, true);
-		}
+		if (w->ops)
+			walk_items(w, page, depth, prefix);
 		page = hx__chain(s);
 	}
 }
@@ -189,7 +214,7 @@ static void walk_dir(struct walk *w, uint64_t ref, unsigned base, uint64_t prefi
 		if (d->ref[i] & HX__IS_DIR)
 			walk_dir(w, d->ref[i], base + HX_FAN, here);
 		else if (hx__ref_off(d->ref[i]))
-			walk_page(w, hx__ref_off(d->ref[i]), all, here);
+			walk_page(w, d->ref[i] & HX__PAGE, all, here);
 		else if (d->ref[i ^ words] == d->ref[i])
 			w->wrong = "two siblings without a page";
 	}
@@ -202,7 +227,7 @@ static void walk(struct walk *w, const struct hx_root *r)
 	if (r->dir & HX__IS_DIR)
 		walk_dir(w, r->dir & ~HX__DEEP, 0, 0);
 	else if (hx__ref_off(r->dir))
-		walk_page(w, hx__ref_off(r->dir), 0, 0);
+		walk_page(w, r->dir & HX__PAGE, 0, 0);
 }
 
 void hx_stats_get(const struct store *st, const struct hx_root *r, struct hx_stats *out)

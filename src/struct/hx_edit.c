@@ -3,74 +3,79 @@
 #include "struct/hx_int.h"
 #include "struct/hx_match.h"
 
-void hx__relink(struct store *st, struct hx_root *r, uint64_t hash, st_off from, st_off to)
+void hx__relink(struct store *st, struct hx_root *r, uint64_t hash, st_off from, uint64_t to)
 {
 	struct hx__path p;
 
 	hx__path_find(&p, st, r, hash);
-	st_off page = hx__ref_off(hx__path_ref(&p));
-	if (page == from) {
+	uint64_t page = hx__path_page(&p);
+	if (hx__ref_off(page) == from) {
 		hx__path_set(&p, to);
 		return;
 	}
-	for (st_off next; ; page = next) {
+	for (uint64_t next;; page = next) {
 		CHECK2(page != 0, from, to);
-		next = hx__chain(st_view_part(st, page, 0));
-		if (next == from)
+		next = hx__chain(st_view_part(st, hx__ref_off(page), 0));
+		if (hx__ref_off(next) == from)
 			break;
 	}
-	struct hx__stash_layout *s = hx__page_edit(st, r, hash, &page, 0);
-	hx__slot_put(&s->next, hx__slot_make(to, 0));
+	st_off off = hx__ref_off(page);
+	struct hx__stash_layout *s = hx__page_edit(st, r, hash, &off, 0);
+	hx__chain_put(s, to);
 }
 
-void *hx__page_edit(struct store *st, struct hx_root *r, uint64_t hash, st_off *page, size_t at)
+void *hx__page_edit(struct store *st, struct hx_root *r, uint64_t hash, st_off *off, size_t at)
 {
-	st_off was = *page;
-	void *p = st_edit_part(st, page, at, HX_PART);
+	st_off was = *off;
+	void *p = st_edit_part(st, off, at, HX_PART);
 
-	if (UNLIKELY(*page != was))
-		hx__relink(st, r, hash, was, *page);
+	if (UNLIKELY(*off != was)) {
+		const struct st_obj *o = st_view_part(st, *off, 0);
+		hx__relink(st, r, hash, was, hx__page(*off, o->flags));
+	}
 	return p;
 }
 
-bool hx__put(struct store *st, struct hx_root *r, uint64_t hash, unsigned depth, st_off page, st_off item)
+bool hx__put(struct store *st, struct hx_root *r, uint64_t hash, uint64_t page, struct hx__item e)
 {
-	uint32_t empty = hx__match_bucket(st_view_part(st, page, hx__part_at(hash)), 0);
+	st_off off = hx__ref_off(page);
+	unsigned bucket = hx__bucket(e.tag, hx__buckets(page));
+	uint32_t empty = hx__match_bucket(st_view_part(st, off, hx__part_at(bucket)), 0);
 
 	if (LIKELY(empty != 0)) {
-		struct hx__bucket_layout *b = hx__page_edit(st, r, hash, &page, hx__part_at(hash));
+		struct hx__bucket_layout *b = hx__page_edit(st, r, hash, &off, hx__part_at(bucket));
 		unsigned i = (unsigned)__builtin_ctz(empty);
-		b->tag[i] = hx__tag(hash);
-		hx__slot_put(&b->slot[i], hx__slot_make(item, hx__window(hash, depth)));
+		b->tag[i] = e.tag;
+		hx__slot_put(&b->slot[i], e.v);
 		return true;
 	}
-	empty = hx__match_stash(st_view_part(st, page, 0), 0);
+	empty = hx__match_stash(st_view_part(st, off, 0), 0);
 	if (empty == 0)
 		return false;
-	struct hx__stash_layout *s = hx__page_edit(st, r, hash, &page, 0);
+	struct hx__stash_layout *s = hx__page_edit(st, r, hash, &off, 0);
 	unsigned i = (unsigned)__builtin_ctz(empty);
-	s->tag[i] = hx__tag(hash);
-	hx__slot_put(&s->slot[i], hx__slot_make(item, (uint8_t)hx__bucket(hash)));
-	s->mask = (uint16_t)(s->mask | 1u << hx__bucket(hash));
+	s->tag[i] = e.tag;
+	hx__slot_put(&s->slot[i], e.v);
+	s->mask = (uint16_t)(s->mask | 1u << bucket);
 	return true;
 }
 
 void hx_insert(struct store *st, struct hx_root *r, const struct hx_ops *ops, uint64_t hash, st_off item)
 {
 	unsigned depth;
-	st_off page = hx__page_of(st, r, hash, &depth);
+	uint64_t page = hx__page_of(st, r, hash, &depth);
+	struct hx__item e = hx__item_of(item, hash, depth);
 
 	DCHECK2(item != 0 && item % ST_ALIGN == 0, item, hash);
 	r->count++;
 	if (UNLIKELY(page == 0)) {
-		struct hx__item e = {hx__slot_make(item, hx__window(hash, depth)), hx__tag(hash), (uint8_t)hx__bucket(hash)};
 		hx__relink(st, r, hash, 0, hx__page_build(st, &e, 1, 0));
 		return;
 	}
 	do {
-		if (LIKELY(hx__put(st, r, hash, depth, page, item)))
+		if (LIKELY(hx__put(st, r, hash, page, e)))
 			return;
-		page = hx__chain(st_view_part(st, page, 0));
+		page = hx__chain(st_view_part(st, hx__ref_off(page), 0));
 	} while (page);
 	hx__overflow(st, r, ops, hash, item);
 }
@@ -115,29 +120,30 @@ void *hx_edit(struct store *st, struct hx_root *r, uint64_t hash, struct hx_pos 
 static unsigned remove_stashed(struct store *st, struct hx_root *r, uint64_t hash, st_off *page, unsigned i)
 {
 	struct hx__stash_layout *s = hx__page_edit(st, r, hash, page, 0);
+	unsigned buckets = s->obj.flags, bucket = hx__bucket(s->tag[i], buckets);
 
 	DCHECK2(s->tag[i] == hx__tag(hash), s->tag[i], hash);
 	s->tag[i] = 0;
-	if (hx__stash_of(s, hx__bucket(hash)) == 0)
-		s->mask = (uint16_t)(s->mask & ~(1u << hx__bucket(hash)));
-	return (unsigned)__builtin_popcount(~hx__match_stash(s, 0) & HX__STASH_LANES);
+	if (hx__stash_of(s, bucket, buckets) == 0)
+		s->mask = (uint16_t)(s->mask & ~(1u << bucket));
+	return (unsigned)__builtin_popcount(hx__used_stash(s));
 }
 
-/* Empties a slot of the bucket; returns how many items are left in it. */
-static unsigned remove_bucketed(struct store *st, struct hx_root *r, uint64_t hash, st_off *page, unsigned i)
+/* Empties a slot of a bucket; returns how many items are left in it. */
+static unsigned remove_bucketed(struct store *st, struct hx_root *r, uint64_t hash, st_off *page, unsigned part, unsigned i)
 {
-	struct hx__bucket_layout *b = hx__page_edit(st, r, hash, page, hx__part_at(hash));
+	struct hx__bucket_layout *b = hx__page_edit(st, r, hash, page, HX_PART * (size_t)part);
 
 	DCHECK2(b->tag[i] == hx__tag(hash), b->tag[i], hash);
 	b->tag[i] = 0;
-	return (unsigned)__builtin_popcount(~hx__match_bucket(b, 0));
+	return (unsigned)__builtin_popcount(hx__used_bucket(b));
 }
 
 void hx_remove(struct store *st, struct hx_root *r, const struct hx_ops *ops, uint64_t hash, const struct hx_pos *pos)
 {
 	st_off page = pos->page;
 	unsigned part = pos->slot / HX_SLOTS, i = pos->slot % HX_SLOTS;
-	unsigned left = part ? remove_bucketed(st, r, hash, &page, i) : remove_stashed(st, r, hash, &page, i);
+	unsigned left = part ? remove_bucketed(st, r, hash, &page, part, i) : remove_stashed(st, r, hash, &page, i);
 
 	r->count--;
 	/* A page keeps no count, so that an insertion need not log one. The buckets tell when it is worth counting: at 0,

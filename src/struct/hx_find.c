@@ -3,16 +3,14 @@
 #include "struct/hx_match.h"
 
 /* Searches the stash of one page. */
-static bool find_stashed(const struct store *st, const struct hx__stash_layout *s, uint64_t hash, hx_eq eq, const void *key,
+static bool find_stashed(const struct store *st, const struct hx__stash_layout *s, uint16_t tag, hx_eq eq, const void *key,
 	struct hx_pos *out)
 {
-	unsigned bucket = hx__bucket(hash);
-
-	for (uint32_t m = hx__match_stash(s, hx__tag(hash)); m; m &= m - 1) {
+	for (uint32_t m = hx__match_stash(s, tag); m; m &= m - 1) {
 		unsigned i = (unsigned)__builtin_ctz(m);
-		uint64_t v = hx__slot_get(&s->slot[i]);
-		if (hx__slot_extra(v) == bucket && eq(st, hx__slot_off(v), key)) {
-			out->item = hx__slot_off(v);
+		st_off item = hx__slot_off(hx__slot_get(&s->slot[i]));
+		if (eq(st, item, key)) {
+			out->item = item;
 			out->slot = i;
 			return true;
 		}
@@ -23,21 +21,24 @@ static bool find_stashed(const struct store *st, const struct hx__stash_layout *
 static inline bool find(const struct store *st, const struct hx_root *r, uint64_t hash, hx_eq eq, const void *key,
 	struct hx_pos *out)
 {
-	st_off page = hx__page_of(st, r, hash, NULL);
+	uint64_t page = hx__page_of(st, r, hash, NULL);
+	uint16_t tag = hx__tag(hash);
 
 	while (page) {
-		const struct hx__bucket_layout *b = st_view_part(st, page, hx__part_at(hash));
-		for (uint32_t m = hx__match_bucket(b, hx__tag(hash)); m; m &= m - 1) {
+		st_off off = hx__ref_off(page);
+		unsigned bucket = hx__bucket(tag, hx__buckets(page));
+		const struct hx__bucket_layout *b = st_view_part(st, off, hx__part_at(bucket));
+		for (uint32_t m = hx__match_bucket(b, tag); m; m &= m - 1) {
 			unsigned i = (unsigned)__builtin_ctz(m);
 			st_off item = hx__slot_off(hx__slot_get(&b->slot[i]));
 			if (LIKELY(eq(st, item, key))) {
-				*out = (struct hx_pos){item, page, (1 + hx__bucket(hash)) * HX_SLOTS + i};
+				*out = (struct hx_pos){item, off, (1 + bucket) * HX_SLOTS + i};
 				return true;
 			}
 		}
-		const struct hx__stash_layout *s = st_view_part(st, page, 0);
-		if (UNLIKELY(s->mask >> hx__bucket(hash) & 1) && find_stashed(st, s, hash, eq, key, out)) {
-			out->page = page;
+		const struct hx__stash_layout *s = st_view_part(st, off, 0);
+		if (UNLIKELY(s->mask >> bucket & 1) && find_stashed(st, s, tag, eq, key, out)) {
+			out->page = off;
 			return true;
 		}
 		page = hx__chain(s);
@@ -60,7 +61,7 @@ bool hx_locate(const struct store *st, const struct hx_root *r, uint64_t hash, h
 /* ---- prefetching: hints only, so everything is read at home, as the last tick left it. What a committed or a fresh
  * object refers to is still there in this tick, whatever was freed in it. ---- */
 
-static inline st_off home_page(const struct store *st, const struct hx_root *r, uint64_t hash)
+static inline uint64_t home_page(const struct store *st, const struct hx_root *r, uint64_t hash)
 {
 	uint64_t ref = r->dir;
 
@@ -68,48 +69,55 @@ static inline st_off home_page(const struct store *st, const struct hx_root *r, 
 		ref = hx__dir_word(st_home(st, hx__ref_off(ref)), hx__ref_width(ref), hash);
 		hash <<= HX_FAN;
 	}
-	return hx__ref_off(ref);
+	return ref & HX__PAGE;
+}
+
+/* The bucket for the hash; page is not 0. */
+static inline const struct hx__bucket_layout *home_bucket(const struct store *st, uint64_t page, uint16_t tag)
+{
+	return st_home(st, hx__ref_off(page) + hx__part_at(hx__bucket(tag, hx__buckets(page))));
 }
 
 void hx_prefetch_bucket(const struct store *st, const struct hx_root *r, uint64_t hash)
 {
-	st_off page = home_page(st, r, hash);
+	uint64_t page = home_page(st, r, hash);
 	if (LIKELY(page != 0)) {
-		const char *tags = st_home(st, page + hx__part_at(hash));
-		__builtin_prefetch(tags);
-		__builtin_prefetch(tags + 63);
+		const struct hx__bucket_layout *b = home_bucket(st, page, hx__tag(hash));
+		__builtin_prefetch(b);
+		__builtin_prefetch((const char *)b + sizeof(b->tag) - 1);
 	}
 }
 
 void hx_prefetch_slot(const struct store *st, const struct hx_root *r, uint64_t hash)
 {
-	st_off page = home_page(st, r, hash);
+	uint64_t page = home_page(st, r, hash);
 	if (UNLIKELY(page == 0))
 		return;
-	const struct hx__bucket_layout *b = st_home(st, page + hx__part_at(hash));
+	const struct hx__bucket_layout *b = home_bucket(st, page, hx__tag(hash));
 	uint32_t m = hx__match_bucket(b, hx__tag(hash));
 	if (LIKELY(m != 0))
 		__builtin_prefetch(&b->slot[__builtin_ctz(m)]);
 	else
-		__builtin_prefetch((const char *)st_home(st, page) + offsetof(struct hx__stash_layout, mask));
+		__builtin_prefetch((const char *)st_home(st, hx__ref_off(page)) + offsetof(struct hx__stash_layout, mask));
 }
 
 /* The stash's item that most likely matches. */
-static st_off home_stashed(const struct store *st, st_off page, uint64_t hash)
+static st_off home_stashed(const struct store *st, uint64_t page, uint16_t tag)
 {
-	const struct hx__stash_layout *s = st_home(st, page);
-	uint32_t m = s->mask >> hx__bucket(hash) & 1 ? hx__match_stash(s, hx__tag(hash)) : 0;
+	const struct hx__stash_layout *s = st_home(st, hx__ref_off(page));
+	uint32_t m = s->mask >> hx__bucket(tag, hx__buckets(page)) & 1 ? hx__match_stash(s, tag) : 0;
 	return m ? hx__slot_off(hx__slot_get(&s->slot[__builtin_ctz(m)])) : 0;
 }
 
 st_off hx_prefetch_item(const struct store *st, const struct hx_root *r, uint64_t hash, size_t n)
 {
-	st_off page = home_page(st, r, hash);
+	uint64_t page = home_page(st, r, hash);
+	uint16_t tag = hx__tag(hash);
 	if (UNLIKELY(page == 0))
 		return 0;
-	const struct hx__bucket_layout *b = st_home(st, page + hx__part_at(hash));
-	uint32_t m = hx__match_bucket(b, hx__tag(hash));
-	st_off item = LIKELY(m != 0) ? hx__slot_off(hx__slot_get(&b->slot[__builtin_ctz(m)])) : home_stashed(st, page, hash);
+	const struct hx__bucket_layout *b = home_bucket(st, page, tag);
+	uint32_t m = hx__match_bucket(b, tag);
+	st_off item = LIKELY(m != 0) ? hx__slot_off(hx__slot_get(&b->slot[__builtin_ctz(m)])) : home_stashed(st, page, tag);
 	if (item) {
 		const char *p = st_home(st, item);
 		for (size_t at = 0; at < n; at += 64)

@@ -4,7 +4,7 @@
  *   bits  0-47  offset of the child, 0: nothing there (only as a page)
  *   bits 48-51  depth: how many bits of its directory's index the child has used; 0 in the root word
  *   bit  52     the child is a directory
- *   bits 53-56  its width, when it is one
+ *   bits 53-56  a directory: its width; a page: its buckets less one; 0 when nothing is there
  *   bits 57-62  root word only: no page is deeper than this (hx_random's hint), 0 elsewhere
  * A child of depth d in a directory of width w serves a run of 2^(w-d) words: the first names it, the others hold
  * the depth alone. */
@@ -20,31 +20,31 @@
 #define HX_FAN 9u          /* widest directory: 2^9 words */
 #define HX_DIR_BITS 44u    /* hash bits 63..20 choose the page */
 #define HX_LEVELS 5u       /* directories on a path: 4 * 9 + 8 bits */
-#define HX_BUCKETS 16u     /* hash bits 3..0 */
+#define HX_BUCKETS 16u     /* of a page at most; 1, 2, 4, 8, 12 or 16 (each divides HX_CUTS) */
+#define HX_CUTS 48u
 #define HX_SLOTS 32u       /* of a bucket */
 #define HX_STASH 30u       /* slots of a page for items of full buckets */
 #define HX_PART 256u
-#define HX_PAGE_BYTES (HX_PART * (1 + HX_BUCKETS))
 #define HX_CAP (HX_BUCKETS * HX_SLOTS + HX_STASH)
 
-/* An item in a bucket or in the stash: bits 0-39 offset / 16, bits 40-47 in a bucket the byte of the hash that holds
- * the next directory bits (hx__window), in the stash the bucket's number. */
+/* An item: bits 0-39 offset / 16, bits 40-47 the byte of the hash that holds the next directory bits (hx__window). */
 struct hx__slot {
 	uint8_t b[6];
 };
 
 /* Part 0 of a page. Tag 0: the slot is empty and its other bytes mean nothing. */
 struct hx__stash_layout {
-	struct st_obj obj;
+	struct st_obj obj;          /* flags: buckets of the page */
 	uint16_t mask;              /* bit b: the stash holds items of bucket b */
-	struct hx__slot next;       /* next page of a chain (offset / 16), only where the directory bits are used up */
+	struct hx__slot next;       /* next page of a chain (offset / 16, buckets less one in bits 40-47), only where the
+	                             * directory bits are used up */
 	uint16_t tag[HX_STASH];
 	struct hx__slot slot[HX_STASH];
 };
 
-/* Parts 1 to 16 of a page. */
+/* The other parts of a page, as many as it has buckets. */
 struct hx__bucket_layout {
-	uint16_t tag[HX_SLOTS];     /* hash bits 19..4, 1 for 0 */
+	uint16_t tag[HX_SLOTS];     /* hash bits 15..0, 1 for 0; the bucket is tag * buckets / 2^16 */
 	struct hx__slot slot[HX_SLOTS];
 };
 
@@ -84,9 +84,27 @@ static inline unsigned hx__ref_deep(uint64_t ref)
 	return (unsigned)(ref >> HX__DEEP_SHIFT) & 63;
 }
 
-static inline uint64_t hx__ref_page(st_off off, unsigned depth)
+/* A page as the files of the index hand it around: offset and buckets, as they stand in a reference word. 0: none. */
+#define HX__PAGE (HX__OFF | 15ull << 53)
+
+static inline uint64_t hx__page(st_off off, unsigned buckets)
 {
-	return off | (uint64_t)depth << 48;
+	return off | (uint64_t)(buckets - 1) << 53;
+}
+
+static inline unsigned hx__buckets(uint64_t page)
+{
+	return ((unsigned)(page >> 53) & 15) + 1;
+}
+
+static inline size_t hx__page_bytes(unsigned buckets)
+{
+	return HX_PART * (1 + (size_t)buckets);
+}
+
+static inline uint64_t hx__ref_page(uint64_t page, unsigned depth)
+{
+	return page | (uint64_t)depth << 48;
 }
 
 static inline uint64_t hx__ref_dir(st_off off, unsigned depth, unsigned width)
@@ -96,21 +114,21 @@ static inline uint64_t hx__ref_dir(st_off off, unsigned depth, unsigned width)
 
 /* ---- hash bits ---- */
 
-static inline unsigned hx__bucket(uint64_t hash)
-{
-	return (unsigned)hash & (HX_BUCKETS - 1);
-}
-
 static inline uint16_t hx__tag(uint64_t hash)
 {
-	uint16_t t = (uint16_t)(hash >> 4);
+	uint16_t t = (uint16_t)hash;
 	return (uint16_t)(t + (t == 0));
 }
 
-/* Where the part of the hash's bucket starts in a page. */
-static inline size_t hx__part_at(uint64_t hash)
+static inline unsigned hx__bucket(uint16_t tag, unsigned buckets)
 {
-	return HX_PART * (1 + (size_t)hx__bucket(hash));
+	return tag * buckets >> 16;
+}
+
+/* Where a bucket's part starts in its page. */
+static inline size_t hx__part_at(unsigned bucket)
+{
+	return HX_PART * (1 + (size_t)bucket);
 }
 
 /* The byte of the hash that slots keep in a page of this depth: it holds the directory bits depth/8*8 .. +7, so seven
@@ -122,7 +140,7 @@ static inline uint8_t hx__window(uint64_t hash, unsigned depth)
 
 /* ---- slots ---- */
 
-/* The 48 bits of a slot. Reads the two bytes before it too: tags always stand there. */
+/* The 48 bits of a slot. Reads the two bytes before it too: tags or the mask stand there. */
 static inline uint64_t hx__slot_get(const struct hx__slot *s)
 {
 	uint64_t v;
@@ -150,11 +168,16 @@ static inline uint8_t hx__slot_extra(uint64_t v)
 	return (uint8_t)(v >> 40);
 }
 
-static inline st_off hx__chain(const struct hx__stash_layout *s)
+/* The page behind this one. */
+static inline uint64_t hx__chain(const struct hx__stash_layout *s)
 {
-	uint64_t v;
-	memcpy(&v, (const char *)&s->next - 2, 8);
-	return hx__slot_off(v >> 16);
+	uint64_t v = hx__slot_get(&s->next);
+	return v ? hx__page(hx__slot_off(v), hx__slot_extra(v) + 1u) : 0;
+}
+
+static inline void hx__chain_put(struct hx__stash_layout *s, uint64_t page)
+{
+	hx__slot_put(&s->next, page ? hx__slot_make(hx__ref_off(page), (uint8_t)(hx__buckets(page) - 1)) : 0);
 }
 
 /* ---- descent ---- */
@@ -168,7 +191,7 @@ static inline uint64_t hx__dir_word(const struct hx__dir_layout *d, unsigned w, 
 }
 
 /* The page for the hash (0: none) and, in *depth_out when asked, how many hash bits lead to it. */
-static inline st_off hx__page_of(const struct store *st, const struct hx_root *r, uint64_t hash, unsigned *depth_out)
+static inline uint64_t hx__page_of(const struct store *st, const struct hx_root *r, uint64_t hash, unsigned *depth_out)
 {
 	uint64_t ref = r->dir;
 	unsigned depth = 0;
@@ -183,7 +206,7 @@ static inline st_off hx__page_of(const struct store *st, const struct hx_root *r
 	}
 	if (depth_out)
 		*depth_out = depth + hx__ref_depth(ref);
-	return hx__ref_off(ref);
+	return ref & HX__PAGE;
 }
 
 #endif

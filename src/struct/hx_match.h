@@ -65,15 +65,25 @@ static inline uint32_t hx__match_bucket(const struct hx__bucket_layout *b, uint1
 	return hx__match(b, tag);
 }
 
-/* Stash slots in use that belong to a bucket: those with the mask bit only. */
-static inline uint32_t hx__stash_of(const struct hx__stash_layout *s, unsigned bucket)
+static inline uint32_t hx__used_stash(const struct hx__stash_layout *s)
+{
+	return ~hx__match_stash(s, 0) & HX__STASH_LANES;
+}
+
+static inline uint32_t hx__used_bucket(const struct hx__bucket_layout *b)
+{
+	return ~hx__match_bucket(b, 0);
+}
+
+/* Stash slots in use that belong to a bucket. */
+static inline uint32_t hx__stash_of(const struct hx__stash_layout *s, unsigned bucket, unsigned buckets)
 {
 	if (!(s->mask >> bucket & 1))
 		return 0;
-	uint32_t used = ~hx__match_stash(s, 0) & HX__STASH_LANES, m = 0;
-	for (; used; used &= used - 1) {
+	uint32_t m = 0;
+	for (uint32_t used = hx__used_stash(s); used; used &= used - 1) {
 		unsigned i = (unsigned)__builtin_ctz(used);
-		m |= (uint32_t)(hx__slot_extra(hx__slot_get(&s->slot[i])) == bucket) << i;
+		m |= (uint32_t)(hx__bucket(s->tag[i], buckets) == bucket) << i;
 	}
 	return m;
 }

@@ -12,6 +12,7 @@ void hx__path_find(struct hx__path *p, struct store *st, struct hx_root *r, uint
 
 	p->st = st;
 	p->r = r;
+	p->hash = hash;
 	p->n = 0;
 	while (ref & HX__IS_DIR) {
 		CHECK2(p->n < HX_LEVELS, p->n, hash);
@@ -66,7 +67,7 @@ uint64_t hx__path_sibling(const struct hx__path *p)
 	return dir_view(p, p->n - 1)->ref[s->at ^ 1u << (s->w - s->depth)];
 }
 
-void hx__path_set(struct hx__path *p, st_off page)
+void hx__path_set(struct hx__path *p, uint64_t page)
 {
 	if (p->n == 0) {
 		p->r->dir = page ? (p->r->dir & HX__DEEP) | page : 0;
@@ -138,7 +139,7 @@ static void dir_grow(struct hx__path *p)
 }
 
 /* The depth of a run, in every word of it. */
-static void run_set(struct hx__dir_layout *d, unsigned at, unsigned words, st_off page, unsigned depth)
+static void run_set(struct hx__dir_layout *d, unsigned at, unsigned words, uint64_t page, unsigned depth)
 {
 	d->ref[at] = hx__ref_page(page, depth);
 	for (unsigned i = 1; i < words; i++)
@@ -173,7 +174,7 @@ static bool full_depth_left(const struct hx__dir_layout *d, unsigned w)
 	return false;
 }
 
-void hx__path_join(struct hx__path *p, st_off page)
+void hx__path_join(struct hx__path *p, uint64_t page)
 {
 	struct hx__step *s = &p->s[p->n - 1];
 	unsigned was = s->depth;

@@ -1,11 +1,12 @@
 /* Walking the index from a cursor, and drawing from it.
  *
- * Order: directory bits of the hash, then bucket. A cursor (prefix of D bits, bucket b) says: visited is everything
- * with smaller directory bits, and of the hashes with this prefix the buckets below b. It stays true whatever splits
- * and merges come, as items change neither: where the page there is deeper now, the rest of the prefix is visited
- * again from bucket 0; where it is shallower, the whole page is, because the halves that merged in may be unvisited.
+ * Order: directory bits of the hash, then tag, by whole buckets. A cursor (prefix of D bits, cut c) says: visited is
+ * everything with smaller directory bits, and of the hashes with this prefix those whose tag is below c/48 of 2^16.
+ * It stays true whatever happens to pages, as items change neither. Where the page has more or fewer buckets now, the
+ * cut falls into one of them, which is visited whole; where it is deeper, the rest of the prefix is visited again from
+ * the first bucket; where it is shallower, the whole page is, because the halves that merged in may be unvisited.
  *
- * As a number: bits 4-48 the prefix left-aligned in 44 bits, a 1 behind its last bit, zeros; bits 0-3 the bucket. */
+ * As a number: bits 6-50 the prefix left-aligned in 44 bits, a 1 behind its last bit, zeros; bits 0-5 the cut. */
 #include "struct/hx_int.h"
 #include "struct/hx_match.h"
 
@@ -14,22 +15,23 @@
 struct place {
 	uint64_t prefix; /* HX_DIR_BITS bits */
 	unsigned depth;
-	unsigned bucket;
+	unsigned cut;
 };
 
 static uint64_t cursor_of(struct place at)
 {
-	return ((at.prefix << 1 | 1ull << (HX_DIR_BITS - at.depth)) << 4) | at.bucket;
+	return ((at.prefix << 1 | 1ull << (HX_DIR_BITS - at.depth)) << 6) | at.cut;
 }
 
 /* Any number is a cursor. */
 static struct place place_of(uint64_t cursor)
 {
-	uint64_t x = cursor >> 4 & ((1ull << (HX_DIR_BITS + 1)) - 1);
+	uint64_t x = cursor >> 6 & ((1ull << (HX_DIR_BITS + 1)) - 1);
 	if (x == 0)
 		return (struct place){0};
 	unsigned low = (unsigned)__builtin_ctzll(x);
-	return (struct place){(x & (x - 1)) >> 1, HX_DIR_BITS - low, (unsigned)cursor & (HX_BUCKETS - 1)};
+	unsigned cut = (unsigned)cursor & 63;
+	return (struct place){(x & (x - 1)) >> 1, HX_DIR_BITS - low, cut < HX_CUTS ? cut : 0};
 }
 
 struct visit {
@@ -47,18 +49,29 @@ static size_t visit_slots(const struct visit *v, const struct hx__slot *slot, ui
 	return (size_t)__builtin_popcount(m);
 }
 
-/* A bucket of a page and its chain, stashed items included. */
-static size_t visit_bucket(const struct visit *v, st_off page, unsigned bucket)
+/* The bucket of a page that starts at a cut or has it inside, stashed items included. Returns how many they were. */
+static size_t visit_bucket(const struct visit *v, uint64_t page, unsigned cut)
 {
-	size_t n = 0;
+	unsigned buckets = hx__buckets(page), bucket = cut * buckets / HX_CUTS;
+	st_off off = hx__ref_off(page);
+	const struct hx__bucket_layout *b = st_view_part(v->st, off, hx__part_at(bucket));
+	const struct hx__stash_layout *s = st_view_part(v->st, off, 0);
 
-	while (page) {
-		const struct hx__bucket_layout *b = st_view_part(v->st, page, HX_PART * (1 + (size_t)bucket));
-		const struct hx__stash_layout *s = st_view_part(v->st, page, 0);
-		n += visit_slots(v, b->slot, ~hx__match_bucket(b, 0));
-		n += visit_slots(v, s->slot, hx__stash_of(s, bucket));
-		page = hx__chain(s);
+	return visit_slots(v, b->slot, hx__used_bucket(b)) + visit_slots(v, s->slot, hx__stash_of(s, bucket, buckets));
+}
+
+/* From a cut on one bucket of a page, and of the pages of its chain what has the same tags. *cut moves on. */
+static size_t visit_cut(const struct visit *v, uint64_t page, unsigned *cut)
+{
+	unsigned buckets = hx__buckets(page), end = (*cut * buckets / HX_CUTS + 1) * HX_CUTS / buckets;
+	size_t n = visit_bucket(v, page, *cut);
+
+	while ((page = hx__chain(st_view_part(v->st, hx__ref_off(page), 0))) != 0) {
+		unsigned step = HX_CUTS / hx__buckets(page);
+		for (unsigned c = *cut / step * step; c < end; c += step)
+			n += visit_bucket(v, page, c);
 	}
+	*cut = end;
 	return n;
 }
 
@@ -74,23 +87,23 @@ uint64_t hx_scan(const struct store *st, const struct hx_root *r, const struct h
 		return 0;
 	for (;;) {
 		unsigned depth;
-		st_off page = hx__page_of(st, r, at.prefix << (64 - HX_DIR_BITS), &depth);
+		uint64_t page = hx__page_of(st, r, at.prefix << (64 - HX_DIR_BITS), &depth);
 		uint64_t width = 1ull << (HX_DIR_BITS - depth);
 		if (depth < at.depth)
-			at.bucket = 0;
+			at.cut = 0;
 		at.prefix &= ~(width - 1);
 		at.depth = depth;
-		for (; page && at.bucket < HX_BUCKETS; at.bucket++) {
+		while (page && at.cut < HX_CUTS) {
 			if (n >= want && n)
 				return cursor_of(at);
-			n += visit_bucket(&v, page, at.bucket);
+			n += visit_cut(&v, page, &at.cut);
 		}
 		at.prefix += width;
 		if (at.prefix >> HX_DIR_BITS)
 			return 0;
 		/* Nothing of what follows is visited: as if from a page as small as can be. */
 		at.depth = HX_DIR_BITS;
-		at.bucket = 0;
+		at.cut = 0;
 		if (n >= want && n)
 			return cursor_of(at);
 	}
@@ -98,14 +111,15 @@ uint64_t hx_scan(const struct store *st, const struct hx_root *r, const struct h
 
 /* ---- random ---- */
 
-/* The m-th slot in use of a page, counted over its buckets and its stash. */
-static st_off nth(const struct store *st, st_off page, unsigned m)
+/* The m-th item of a page, counted over its buckets and its stash. */
+static st_off nth(const struct store *st, uint64_t page, unsigned m)
 {
-	const struct hx__stash_layout *s = st_view_part(st, page, 0);
+	st_off off = hx__ref_off(page);
+	const struct hx__stash_layout *s = st_view_part(st, off, 0);
 
-	for (unsigned k = 0; k <= HX_BUCKETS; k++) {
-		const struct hx__bucket_layout *b = k < HX_BUCKETS ? st_view_part(st, page, HX_PART * (1 + (size_t)k)) : NULL;
-		uint32_t used = b ? ~hx__match_bucket(b, 0) : ~hx__match_stash(s, 0) & HX__STASH_LANES;
+	for (unsigned k = 0; k <= hx__buckets(page); k++) {
+		const struct hx__bucket_layout *b = k < hx__buckets(page) ? st_view_part(st, off, hx__part_at(k)) : NULL;
+		uint32_t used = b ? hx__used_bucket(b) : hx__used_stash(s);
 		unsigned n = (unsigned)__builtin_popcount(used);
 		if (m >= n) {
 			m -= n;
@@ -119,28 +133,31 @@ static st_off nth(const struct store *st, st_off page, unsigned m)
 	return 0;
 }
 
-/* Slot m of HX_CAP, 0 where it is empty. */
-static st_off slot_at(const struct store *st, st_off page, unsigned m)
+/* Slot m of HX_CAP, as if every page had all buckets; 0 where nothing is. */
+static st_off slot_at(const struct store *st, uint64_t page, unsigned m)
 {
+	st_off off = hx__ref_off(page);
+	unsigned i = m % HX_SLOTS;
+
 	if (m < HX_BUCKETS * HX_SLOTS) {
-		const struct hx__bucket_layout *b = st_view_part(st, page, HX_PART * (1 + (size_t)(m / HX_SLOTS)));
-		m %= HX_SLOTS;
-		return b->tag[m] ? hx__slot_off(hx__slot_get(&b->slot[m])) : 0;
+		if (m / HX_SLOTS >= hx__buckets(page))
+			return 0;
+		const struct hx__bucket_layout *b = st_view_part(st, off, hx__part_at(m / HX_SLOTS));
+		return b->tag[i] ? hx__slot_off(hx__slot_get(&b->slot[i])) : 0;
 	}
-	const struct hx__stash_layout *s = st_view_part(st, page, 0);
-	m -= HX_BUCKETS * HX_SLOTS;
-	return s->tag[m] ? hx__slot_off(hx__slot_get(&s->slot[m])) : 0;
+	const struct hx__stash_layout *s = st_view_part(st, off, 0);
+	return s->tag[i] ? hx__slot_off(hx__slot_get(&s->slot[i])) : 0;
 }
 
 /* A page of the chain, each equally likely. */
-static st_off chained(const struct store *st, st_off page, struct rng *rng)
+static uint64_t chained(const struct store *st, uint64_t page, struct rng *rng)
 {
 	unsigned n = 0;
 
-	for (st_off p = page; p; p = hx__chain(st_view_part(st, p, 0)))
+	for (uint64_t p = page; p; p = hx__chain(st_view_part(st, hx__ref_off(p), 0)))
 		n++;
 	for (uint64_t k = rng_below(rng, n); k; k--)
-		page = hx__chain(st_view_part(st, page, 0));
+		page = hx__chain(st_view_part(st, hx__ref_off(page), 0));
 	return page;
 }
 
@@ -174,17 +191,17 @@ st_off hx_random(const struct store *st, const struct hx_root *r, struct rng *rn
 	if (r->count == 0)
 		return 0;
 	if (!(r->dir & HX__IS_DIR))
-		return nth(st, hx__ref_off(r->dir), (unsigned)rng_below(rng, r->count));
+		return nth(st, r->dir & HX__PAGE, (unsigned)rng_below(rng, r->count));
 
 	/* A random prefix meets a page with chance 2^-depth, so shallow pages are taken less often, by as much. */
 	unsigned bound = depth_bound(r);
 	for (unsigned tries = 0; tries < 2000; tries++) {
 		uint64_t x = rng_next(rng);
 		unsigned depth;
-		st_off page = hx__page_of(st, r, x, &depth);
+		uint64_t page = hx__page_of(st, r, x, &depth);
 		if (page == 0 || (depth < bound && x << (64 - (bound - depth)) != 0))
 			continue;
-		if (UNLIKELY(hx__chain(st_view_part(st, page, 0)) != 0))
+		if (UNLIKELY(depth == HX_DIR_BITS))
 			page = chained(st, page, rng);
 		st_off item = slot_at(st, page, (unsigned)rng_below(rng, HX_CAP));
 		if (item)

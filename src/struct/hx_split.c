@@ -1,4 +1,4 @@
-/* An item for a page that is full: tidy it, split it, or chain another. */
+/* An item for a page that is full: tidy it, make it larger, split it, or chain another. */
 #include "struct/hx_int.h"
 #include "struct/hx_match.h"
 
@@ -56,7 +56,7 @@ static void place(struct hx__path *p, struct hx__set *s, const struct hx_ops *op
 {
 	struct store *st = p->st;
 
-	while (!hx__set_fits(s->e, s->n) && hx__path_depth(p) < HX_DIR_BITS) {
+	while (!hx__set_fits(s->e, s->n, HX_BUCKETS) && hx__path_depth(p) < HX_DIR_BITS) {
 		unsigned level = first_difference(s, st, ops, hx__path_depth(p));
 		if (level > hx__path_depth(p))
 			follow(p, level, ops->hash(st, hx__slot_off(s->e[0].v)));
@@ -67,7 +67,7 @@ static void place(struct hx__path *p, struct hx__set *s, const struct hx_ops *op
 		if (window_end(level) == level + 1)
 			hx__set_window(s, st, ops, level + 1);
 		/* Of the two halves at most one does not fit; that one goes on. */
-		if (hx__set_fits(s->e, zeros)) {
+		if (hx__set_fits(s->e, zeros, HX_BUCKETS)) {
 			hx__path_set(p, hx__page_build(st, s->e, zeros, 0));
 			hx__path_flip(p);
 			s->n -= zeros;
@@ -83,24 +83,23 @@ static void place(struct hx__path *p, struct hx__set *s, const struct hx_ops *op
 }
 
 /* Moves stashed items into their buckets where these have room again. True when that made room in the stash. */
-static bool tidy(struct store *st, struct hx_root *r, const struct hx_ops *ops, uint64_t hash, unsigned depth, st_off page)
+static bool tidy(struct store *st, struct hx_root *r, uint64_t hash, uint64_t page)
 {
+	st_off off = hx__ref_off(page);
+	unsigned buckets = hx__buckets(page);
 	bool moved = false;
 
-	for (unsigned k = 0; k < HX_BUCKETS; k++) {
-		size_t at = HX_PART * (1 + (size_t)k);
-		const struct hx__stash_layout *v = st_view_part(st, page, 0);
-		uint32_t stashed = hx__stash_of(v, k);
-		uint32_t empty = stashed ? hx__match_bucket(st_view_part(st, page, at), 0) : 0;
-		if (!stashed || !empty)
+	for (unsigned k = 0; k < buckets; k++) {
+		uint32_t stashed = hx__stash_of(st_view_part(st, off, 0), k, buckets);
+		uint32_t empty = stashed ? hx__match_bucket(st_view_part(st, off, hx__part_at(k)), 0) : 0;
+		if (!empty)
 			continue;
-		struct hx__bucket_layout *b = hx__page_edit(st, r, hash, &page, at);
-		struct hx__stash_layout *s = hx__page_edit(st, r, hash, &page, 0);
+		struct hx__bucket_layout *b = hx__page_edit(st, r, hash, &off, hx__part_at(k));
+		struct hx__stash_layout *s = hx__page_edit(st, r, hash, &off, 0);
 		for (; stashed && empty; stashed &= stashed - 1, empty &= empty - 1) {
 			unsigned from = (unsigned)__builtin_ctz(stashed), to = (unsigned)__builtin_ctz(empty);
-			st_off item = hx__slot_off(hx__slot_get(&s->slot[from]));
 			b->tag[to] = s->tag[from];
-			hx__slot_put(&b->slot[to], hx__slot_make(item, hx__window(ops->hash(st, item), depth)));
+			b->slot[to] = s->slot[from];
 			s->tag[from] = 0;
 		}
 		if (!stashed)
@@ -110,14 +109,27 @@ static bool tidy(struct store *st, struct hx_root *r, const struct hx_ops *ops, 
 	return moved;
 }
 
-/* One more page for hashes that are alike in all directory bits, behind the first. */
-static void chain(struct store *st, struct hx_root *r, uint64_t hash, st_off page, st_off item)
+/* Where all directory bits are used up: a larger page, or one more before the others. */
+static void chain(struct hx__path *p, struct hx__item new)
 {
-	struct hx__item e = {hx__slot_make(item, hx__window(hash, HX_DIR_BITS)), hx__tag(hash), (uint8_t)hx__bucket(hash)};
-	struct hx__stash_layout *s = hx__page_edit(st, r, hash, &page, 0);
-	st_off more = hx__page_build(st, &e, 1, hx__chain(s));
+	struct store *st = p->st;
+	uint64_t head = hx__path_page(p);
+	struct hx__set s;
 
-	hx__slot_put(&s->next, hx__slot_make(more, 0));
+	for (uint64_t page = head; page; page = hx__chain(st_view_part(st, hx__ref_off(page), 0))) {
+		if (hx__buckets(page) == HX_BUCKETS)
+			continue;
+		s.n = 0;
+		hx__set_take(&s, st, page);
+		s.e[s.n++] = new;
+		if (hx__set_fits(s.e, s.n, HX_BUCKETS)) {
+			uint64_t next = hx__chain(st_view_part(st, hx__ref_off(page), 0));
+			hx__relink(st, p->r, p->hash, hx__ref_off(page), hx__page_build(st, s.e, s.n, next));
+			st_free(st, hx__ref_off(page));
+			return;
+		}
+	}
+	hx__path_set(p, hx__page_build(st, &new, 1, head));
 }
 
 void hx__overflow(struct store *st, struct hx_root *r, const struct hx_ops *ops, uint64_t hash, st_off item)
@@ -126,23 +138,23 @@ void hx__overflow(struct store *st, struct hx_root *r, const struct hx_ops *ops,
 
 	hx__path_find(&p, st, r, hash);
 	unsigned depth = hx__path_depth(&p);
-	st_off page = hx__ref_off(hx__path_ref(&p));
-	struct hx__item new = {hx__slot_make(item, hx__window(hash, depth)), hx__tag(hash), (uint8_t)hx__bucket(hash)};
+	uint64_t page = hx__path_page(&p);
+	struct hx__item new = hx__item_of(item, hash, depth);
 
 	if (depth == HX_DIR_BITS) {
-		chain(st, r, hash, page, item);
+		chain(&p, new);
 		return;
 	}
-	if (tidy(st, r, ops, hash, depth, page)) {
-		bool in = hx__put(st, r, hash, depth, hx__page_of(st, r, hash, NULL), item);
+	if (tidy(st, r, hash, page)) {
+		bool in = hx__put(st, r, hash, hx__page_of(st, r, hash, NULL), new);
 		CHECK2(in, item, hash);
 		return;
 	}
 	struct hx__set s;
 	s.n = 0;
-	hx__set_take(&s, st, ops, page, depth);
+	hx__set_take(&s, st, page);
 	s.e[s.n++] = new;
 	hx__path_set(&p, 0);
-	st_free(st, page);
+	st_free(st, hx__ref_off(page));
 	place(&p, &s, ops);
 }

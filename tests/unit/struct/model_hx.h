@@ -30,7 +30,7 @@ static inline uint64_t hash_of(enum hashing how, uint32_t key)
 	case HASH_FEW: /* many keys of one hash: pages chain */
 		return mix(key % 7);
 	case HASH_ONE_BUCKET: /* buckets overflow into stash and splits early */
-		return mix(key) << 4 | 5;
+		return (mix(key) & ~0xf000ull) | 0x5000;
 	case HASH_DEEP: /* alike in the first 30 bits */
 		return mix(key) >> 30 | 0x5555555400000000ull;
 	case HASH_SAME_PAGE: /* alike in all directory bits but two */
