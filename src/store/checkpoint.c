@@ -20,7 +20,6 @@
 
 #define COPY_BYTES (4u << 20)
 #define RUNS_MAX (COPY_BYTES / ST__PAGE)
-#define RETRY_MS 200
 
 /* ---- sets of pages ---- */
 
@@ -141,6 +140,8 @@ static int bring_home(struct st__ckpt *c)
 {
 	uint64_t page = c->frozen.lo << 6;
 	int e = 0;
+	if (c->attempts && fault_hit("ckpt-no-rewrite"))
+		page = c->frozen.hi << 6;
 	while (!e && page < c->frozen.hi << 6 && !__atomic_load_n(&c->abandon, __ATOMIC_RELAXED)) {
 		unsigned runs = copy_pages(c, &page);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -205,7 +206,7 @@ static void *run(void *arg)
 		if (e) {
 			attempt_failed(c, e);
 			if (!c->quit)
-				st__wait_ms(&c->go, &c->lock, RETRY_MS);
+				st__wait_ms(&c->go, &c->lock, st__retry_ms(c->attempts));
 			continue;
 		}
 		attempt_worked(c);

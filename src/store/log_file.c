@@ -20,7 +20,6 @@
 
 #define QUEUE_MAX (32u << 20)  /* bytes: with more waiting, append waits */
 #define KEEP_MAX (8u << 20)    /* a larger buffer is given back after use */
-#define RETRY_MS 100
 #define STOP_TRIES 10
 
 static uint64_t now_ms(void)
@@ -181,13 +180,33 @@ bool st__log_wait(struct st__log *l, uint64_t pos)
 
 /* ---- writing ---- */
 
-static int write_big(struct st__log *l, struct st__record_layout *h, uint64_t pos)
+/* The record's own file, once: its stub may be in the ring already when a batch is written again, and the file is then
+ * durable and must not be touched. */
+static int write_big_file(struct st__log *l, struct st__record_layout *h, uint64_t pos)
 {
-	const uint64_t *body = (const uint64_t *)(const void *)(h + 1);
+	pthread_mutex_lock(&l->lock);
+	bool there = false;
+	for (size_t i = l->bigs_n; i-- > 0 && !there;)
+		there = l->bigs[i].seq == h->seq;
+	pthread_mutex_unlock(&l->lock);
+	if (there)
+		return 0;
 	h->spill = 0;
-	h->sum = st__record_sum(h, body);
+	h->sum = st__record_sum(h, (const uint64_t *)(const void *)(h + 1));
 	int e = st__big_write(&l->ring, h->seq, h, sizeof(*h) + h->bytes);
 	h->spill = 1;
+	if (e)
+		return e;
+	pthread_mutex_lock(&l->lock);
+	l->bigs = mem_realloc(l->bigs, (l->bigs_n + 1) * sizeof(*l->bigs));
+	l->bigs[l->bigs_n++] = (struct st__big){pos, h->seq};
+	pthread_mutex_unlock(&l->lock);
+	return 0;
+}
+
+static int write_big(struct st__log *l, struct st__record_layout *h, uint64_t pos)
+{
+	int e = write_big_file(l, h, pos);
 	if (e)
 		return e;
 	struct {
@@ -199,16 +218,7 @@ static int write_big(struct st__log *l, struct st__record_layout *h, uint64_t po
 	stub.h.kind = ST__RECORD_STUB;
 	stub.h.bytes = sizeof(stub.s);
 	stub.h.sum = st__record_sum(&stub.h, (const uint64_t *)(const void *)&stub.s);
-	e = st__ring_write(&l->ring, pos, &stub, sizeof(stub));
-	if (e)
-		return e;
-	pthread_mutex_lock(&l->lock);
-	if (l->bigs_n == 0 || l->bigs[l->bigs_n - 1].seq != h->seq) {
-		l->bigs = mem_realloc(l->bigs, (l->bigs_n + 1) * sizeof(*l->bigs));
-		l->bigs[l->bigs_n++] = (struct st__big){pos, h->seq};
-	}
-	pthread_mutex_unlock(&l->lock);
-	return 0;
+	return st__ring_write(&l->ring, pos, &stub, sizeof(stub));
 }
 
 /* Writes a batch to its places; records one behind the other go out together. May be called again after an error. */
@@ -275,25 +285,27 @@ static int flush(struct st__log *l, const char **doing)
 {
 	pthread_mutex_lock(&l->lock);
 	uint64_t faults = l->faults;
-	bool again = faults != l->cured && !fault_hit("log-no-rewrite");
+	bool again = faults != l->cured;
+	bool broken = again && fault_hit("log-no-rewrite"); /* on purpose: the tests must catch it */
+	bool written = l->out.n && l->written.pos == l->out.to.pos;
 	struct st__point from = l->synced;
 	uint64_t to = l->out.n ? l->out.from : l->written.pos;
 	pthread_mutex_unlock(&l->lock);
 	*doing = "writing";
-	int e = again && from.pos < to ? rewrite(l, from, to) : 0;
-	if (!e)
+	int e = again && !broken && from.pos < to ? rewrite(l, from, to) : 0;
+	if (!e && !(broken && written))
 		e = write_batch(l, &l->out);
 	if (e)
 		return e;
 	pthread_mutex_lock(&l->lock);
 	if (l->out.n)
 		wrote(l, l->out.to);
-	struct st__point written = l->written;
+	struct st__point upto = l->written;
 	pthread_mutex_unlock(&l->lock);
 	if (!again && mode_of(l) != ST_DURABLE_ALWAYS)
 		return 0;
 	*doing = "syncing";
-	return sync_now(l, written, faults);
+	return sync_now(l, upto, faults);
 }
 
 static bool work_waits(const struct st__log *l)
@@ -346,7 +358,7 @@ static void *writer(void *arg)
 			tries++;
 			if (l->quit && tries >= STOP_TRIES)
 				break;
-			st__wait_ms(&l->work, &l->lock, RETRY_MS);
+			st__wait_ms(&l->work, &l->lock, st__retry_ms(tries));
 			continue;
 		}
 		if (l->faults != l->cured) /* another thread met one meanwhile: the batch is kept and written again */
@@ -456,10 +468,11 @@ void st__log_adopt(struct st__log *l, const struct st__record_layout *open)
 	l->end = l->written = l->synced = at;
 	l->acked = at.seq;
 	pthread_mutex_unlock(&l->lock);
-	for (int e; (e = st__log_start(l, at)) != 0;) {
+	int e;
+	for (uint64_t tries = 0; (e = st__log_start(l, at)) != 0; tries++) {
 		pthread_mutex_lock(&l->lock);
 		failed(l, e, "writing");
-		st__wait_ms(&l->progress, &l->lock, RETRY_MS);
+		st__wait_ms(&l->progress, &l->lock, st__retry_ms(tries));
 		pthread_mutex_unlock(&l->lock);
 	}
 }

@@ -110,8 +110,8 @@ enum err st__ring_create(struct st__ring *r, const struct st__pool *p, uint64_t 
 	int e = r->dirfd < 0 ? errno : build(r);
 	if (e) {
 		st__ring_close(r);
-		if (e == ENOSPC || e == EDQUOT)
-			return err_set(ei, ERR_FULL, "making the log %s of %llu bytes: the disk is full; free some space on it, or lower "
+		if (e == ENOSPC || e == EDQUOT || e == EFBIG)
+			return err_set(ei, ERR_FULL, "making the log %s of %llu bytes: the disk has no room for it; free some, or lower "
 				"log-size", r->path, (unsigned long long)bytes);
 		return st__errno(ei, e, "making the log", r->path);
 	}

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define GIVE_BACK 1024u  /* pages a tick, about */
-#define CLOSE_TRIES 5
+#define CLOSE_TRIES 8
 
 static struct st__file *file_of(struct st__medium *m)
 {
@@ -308,6 +308,7 @@ static void file_close(struct st__medium *m)
 			log_msg(LOG_WARNING, "pool: %s could not be written whole; its log has the rest, for the next start", p->dir);
 		}
 	}
+	st__ckpt_stop(&f->ckpt); /* when opening failed half-way */
 	st__ckpt_free(&f->ckpt);
 	st__log_free_all(&f->log);
 	mem_free(f);

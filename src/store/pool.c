@@ -188,6 +188,10 @@ static void pool_persist(struct st__pool *p, const void *at, size_t n)
 static void pool_close(struct st__pool *p)
 {
 	struct pool *q = pool_of(p);
+	if (p->failed && p->root && p->root->super.clean) { /* whoever wrote that did not look */
+		p->root->super.clean = 0;
+		pool_persist(p, &p->root->super.clean, sizeof(p->root->super.clean));
+	}
 	if (q->pop)
 		pmemobj_close(q->pop);
 	for (unsigned i = 0; i < p->n_parts; i++)

@@ -13,4 +13,10 @@ void st__cond_init(pthread_cond_t *c);
 /* Waits at most ms milliseconds; the lock is held before and after. False: the time is up. */
 bool st__wait_ms(pthread_cond_t *c, pthread_mutex_t *lock, uint64_t ms);
 
+/* How long to wait before I/O that has failed so many times is tried again. */
+static inline uint64_t st__retry_ms(uint64_t failures)
+{
+	return failures >= 7 ? 500 : 5ull << failures;
+}
+
 #endif
