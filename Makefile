@@ -32,7 +32,7 @@ DEBUG   := -DPERDURE_DEBUG -DPERDURE_FAULTS
 
 UTILS   := $(patsubst utils/%.c,$(BUILD)/%,$(wildcard utils/*.c))
 UNIT    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*/test_*.c))
-CRASH   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/crash/*.c))
+CRASH   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/crash/*.c)) $(BUILD)/tests/crash/disk.so
 CLIENT  := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/client/*.c))
 ORACLE  := $(if $(wildcard tests/oracle/*.c),$(BUILD)/tests/oracle/oracle)
 FUZZ    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -90,6 +90,12 @@ $(BUILD)/tests/crash/%: tests/crash/%.c $(call dbg_upto,commands)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(DEBUG) -Itests $< $(group) $(LDFLAGS) -lhiredis $(PKG_LIBS) -o $@
+
+# A disk that fails on demand, for LD_PRELOAD.
+$(BUILD)/tests/crash/disk.so: tests/crash/preload/disk.c
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(WARN) -Wno-missing-prototypes -O1 -g -MMD -MP -shared -fPIC $< -ldl -o $@
 
 # Clients know nothing of the server but its protocol.
 $(BUILD)/tests/client/%: tests/client/%.c
