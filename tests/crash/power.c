@@ -19,6 +19,7 @@
 #define POOL_MAX (16u << 20)
 #define T0 1700000000000ll
 #define FAILURES_MAX 10
+#define OPENING UINT64_MAX
 
 static uint64_t images, failures, lives, reopened;
 static struct seen seen;
@@ -40,7 +41,7 @@ struct cut {
 	uint64_t at;         /* event; UINT64_MAX: none is waited for */
 	int64_t before_ms;   /* time of the tick before */
 	bool taken, acked;
-	uint64_t seq;
+	uint64_t seq;        /* acknowledged before; or: the store opens or closes, and cannot be asked */
 	struct found found[ST_SIM_SUBSETS];
 	unsigned chosen;     /* subset that the life goes on from; ST_SIM_SUBSETS: none */
 	char *next;          /* that image */
@@ -150,7 +151,7 @@ static void watch(void *ctx, enum st_sim_event ev)
 	if (c->taken || st_sim_events(sim) < c->at)
 		return;
 	c->taken = true;
-	c->acked = c->l->n.st && st_durable(c->l->n.st) > c->seq;
+	c->acked = c->seq != OPENING && st_durable(c->l->n.st) > c->seq;
 	c->chosen = (unsigned)rng_below(&c->rng, ST_SIM_SUBSETS * 4);
 	for (unsigned k = 0; k < ST_SIM_SUBSETS; k++, images++) {
 		char *view;
@@ -211,7 +212,7 @@ static bool begin(struct cut *c, struct st_sim *sim)
 	l->n = (struct node){.sim = sim};
 	st_sim_watch(sim, watch, c);
 	c->before_ms = l->now;
-	c->seq = UINT64_MAX;
+	c->seq = OPENING;
 	arm(c, 40);
 	if (c->at < 2)
 		c->at = 2; /* event 1 writes a new pool's superblock, which others do under another name */
