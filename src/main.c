@@ -28,8 +28,8 @@ static int answer_only(int argc, char **argv)
 	if (argc != 2)
 		return -1;
 	if (strcmp(argv[1], "-v") == 0 || strcmp(argv[1], "--version") == 0) {
-		printf("Perdure server v=%s redis=%s malloc=%s bits=%zu\n", PERDURE_VERSION, PERDURE_REDIS_VERSION, mem_allocator(),
-			sizeof(void *) * 8);
+		printf("Perdure server v=%s redis=%s malloc=%s bits=%zu\n", PERDURE_VERSION, PERDURE_REDIS_VERSION,
+			mem_allocator(), sizeof(void *) * 8);
 		return 0;
 	}
 	if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
@@ -75,9 +75,10 @@ static void log_start(const struct srv *srv, const struct settings_pool *p)
 	srv_listen_text(srv, listen, sizeof listen);
 	log_msg(LOG_NOTICE, "Listening on %s", listen);
 	log_msg(LOG_NOTICE, "Pool %s: %llu keys, %llu MB of at most %llu MB, opened in %.1f ms (%s, %llu records replayed)",
-		s.path, keys, (unsigned long long)s.mapped >> 20, (unsigned long long)s.reserved >> 20, (double)s.open_us / 1000,
-		s.was_clean ? "clean" : "recovered", (unsigned long long)s.recovered_records);
-	log_msg(LOG_NOTICE, "Medium %s, durability %s: what was acknowledged survives %s", s.medium, s.durability, s.survives);
+		s.path, keys, (unsigned long long)s.mapped >> 20, (unsigned long long)s.reserved >> 20,
+		(double)s.open_us / 1000, s.was_clean ? "clean" : "recovered", (unsigned long long)s.recovered_records);
+	log_msg(
+		LOG_NOTICE, "Medium %s, durability %s: what was acknowledged survives %s", s.medium, s.durability, s.survives);
 }
 
 static int serve(struct config *cfg, struct srv *srv, struct errinfo *ei)

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "types/ks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static struct st_options store_options(const struct config *cfg, void (*wake)(void *), void *wake_ctx)
@@ -41,15 +42,15 @@ static enum err open_all(struct settings_pool *p, struct errinfo *ei)
 	return ERR_OK;
 }
 
-enum err settings_pool_open(struct settings_pool *p, const struct config *cfg, void (*wake)(void *), void *wake_ctx,
-	struct errinfo *ei)
+enum err settings_pool_open(
+	struct settings_pool *p, const struct config *cfg, void (*wake)(void *), void *wake_ctx, struct errinfo *ei)
 {
 	*p = (struct settings_pool){.cfg = cfg, .options = store_options(cfg, wake, wake_ctx)};
 	enum err e = open_all(p, ei);
 	if (e != ERR_OK)
 		return e;
 	if (!realpath(p->options.path, p->path))
-		strncpy(p->path, p->options.path, sizeof p->path - 1);
+		snprintf(p->path, sizeof p->path, "%s", p->options.path);
 	p->options.path = p->path; /* opening again must not depend on the working directory */
 	return ERR_OK;
 }

@@ -18,8 +18,8 @@ struct settings_pool {
 };
 
 /* Opens pool and keyspace as configured, and commits what that took. wake(wake_ctx) as in st_options. */
-enum err settings_pool_open(struct settings_pool *p, const struct config *cfg, void (*wake)(void *), void *wake_ctx,
-	struct errinfo *ei);
+enum err settings_pool_open(
+	struct settings_pool *p, const struct config *cfg, void (*wake)(void *), void *wake_ctx, struct errinfo *ei);
 void settings_pool_close(struct settings_pool *p);
 /* The tables that the engine and the server work with; p must outlive both. */
 struct engine_pool settings_engine_pool(struct settings_pool *p);

@@ -12,7 +12,8 @@ static const char refuse_full[] = "-ERR max number of clients reached\r\n";
 static const char refuse_protected[] =
 	"-DENIED Perdure is in protected mode: it has no password and was not told which addresses to serve, so it only "
 	"answers on the loopback interface. To connect from other machines, do one of these: 1) on this machine run "
-	"'CONFIG SET protected-mode no' through redis-cli, and CONFIG REWRITE to keep it, if nobody else can reach the port. "
+	"'CONFIG SET protected-mode no' through redis-cli, and CONFIG REWRITE to keep it, if nobody else can reach the "
+	"port. "
 	"2) Put 'protected-mode no' into the configuration file and restart. 3) Start it with '--protected-mode no'. "
 	"4) Set a password with requirepass, or addresses with bind.\r\n";
 
@@ -36,7 +37,7 @@ static void put_addr(const struct sockaddr_storage *ss, char *out, size_t n)
 
 static char *name_of(struct client *c, int (*get)(const uv_tcp_t *h, struct sockaddr *name, int *len))
 {
-	char text[sizeof ((struct sockaddr_un *)0)->sun_path + 8];
+	char text[sizeof((struct sockaddr_un *)0)->sun_path + 8];
 	if (c->flags & CL_TCP) {
 		struct sockaddr_storage ss = {0};
 		int len = sizeof ss;

@@ -1,6 +1,6 @@
 /* CLIENT LIST and CLIENT INFO: a line that describes a client. */
-#include "server/inner.h"
 #include "server/client_cmds.h"
+#include "server/inner.h"
 
 static void put_flags(struct buf *b, const struct client *c)
 {
@@ -35,8 +35,8 @@ static void put_text(struct buf *b, const char *key, const struct buf *text)
 
 size_t srv__client_memory(const struct client *c)
 {
-	return sizeof *c + srv__gather_bytes(c) + srv__out_memory(c) + session_multi_bytes(&c->s) + c->s.name.cap
-	       + c->s.lib_name.cap + c->s.lib_ver.cap;
+	return sizeof *c + srv__gather_bytes(c) + srv__out_memory(c) + session_multi_bytes(&c->s) + c->s.name.cap +
+		c->s.lib_name.cap + c->s.lib_ver.cap;
 }
 
 void srv__client_line(struct client *c, struct buf *b)
@@ -48,16 +48,17 @@ void srv__client_line(struct client *c, struct buf *b)
 	bool in_tick = c->flags & CL_GATHERED;
 	size_t held = in_tick ? c->seg_n : c->in.n;
 	size_t out = srv__out_memory(c);
-	buf_addf(b, "id=%llu addr=%s laddr=%s fd=%d", (unsigned long long)s->id, srv__client_addr(c), srv__client_laddr(c), fd);
+	buf_addf(
+		b, "id=%llu addr=%s laddr=%s fd=%d", (unsigned long long)s->id, srv__client_addr(c), srv__client_laddr(c), fd);
 	put_text(b, " name=", &s->name);
-	buf_addf(b, " age=%lld idle=%lld flags=", (long long)(now - s->created_ms) / 1000,
-		(long long)(now - s->last_ms) / 1000);
+	buf_addf(
+		b, " age=%lld idle=%lld flags=", (long long)(now - s->created_ms) / 1000, (long long)(now - s->last_ms) / 1000);
 	put_flags(b, c);
 	buf_addf(b, " db=%u sub=0 psub=0 ssub=0 multi=%d qbuf=%zu qbuf-free=%zu argv-mem=%zu multi-mem=%zu", s->db,
 		session_multi_count(s), held, !in_tick && c->in.cap > held ? c->in.cap - held : 0, (size_t)0,
 		session_multi_bytes(s));
-	buf_addf(b, " rbs=0 rbp=0 obl=0 oll=%u omem=%zu tot-mem=%zu events=%s cmd=%s user=%s redir=-1 resp=%d", c->out.n, out,
-		srv__client_memory(c), c->out.flying ? "rw" : "r", s->last_cmd ? engine_fullname(s->last_cmd) : "NULL",
+	buf_addf(b, " rbs=0 rbp=0 obl=0 oll=%u omem=%zu tot-mem=%zu events=%s cmd=%s user=%s redir=-1 resp=%d", c->out.n,
+		out, srv__client_memory(c), c->out.flying ? "rw" : "r", s->last_cmd ? engine_fullname(s->last_cmd) : "NULL",
 		s->user ? s->user : "(superuser)", s->resp);
 	put_text(b, " lib-name=", &s->lib_name);
 	put_text(b, " lib-ver=", &s->lib_ver);

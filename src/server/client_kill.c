@@ -2,11 +2,11 @@
 #include "server/client_cmds.h"
 
 struct filter {
-	uint64_t id;          /* 0: any */
-	int type;             /* -1: any */
-	const char *user;     /* NULL: any */
+	uint64_t id;              /* 0: any */
+	int type;                 /* -1: any */
+	const char *user;         /* NULL: any */
 	struct bytes addr, laddr; /* p NULL: any */
-	int64_t max_age_s;    /* kills clients at least this old; 0: any */
+	int64_t max_age_s;        /* kills clients at least this old; 0: any */
 	bool skip_me;
 };
 

@@ -34,7 +34,8 @@ static void client_setinfo(struct call *c)
 	struct bytes v = c->argv[3];
 	for (size_t i = 0; i < v.n; i++)
 		if (v.p[i] < '!' || v.p[i] > '~') {
-			reply_errorf(c->r, "ERR %s cannot contain spaces, newlines or special characters.", lib ? "lib-name" : "lib-ver");
+			reply_errorf(
+				c->r, "ERR %s cannot contain spaces, newlines or special characters.", lib ? "lib-name" : "lib-ver");
 			return;
 		}
 	struct buf *to = lib ? &c->s->lib_name : &c->s->lib_ver;
@@ -196,7 +197,8 @@ static void client_help(struct call *c)
 		"    Wakes a client that waits in a blocking command.",
 		"UNPAUSE",
 		"    Ends the pause.",
-		NULL};
+		NULL,
+	};
 	reply_help(c->r, "CLIENT", lines);
 }
 
@@ -212,60 +214,65 @@ static const struct cmd_arg kill_filters[] = {
 	ARG("username", STRING, .token = "USER", .flags = ARG_OPTIONAL),
 	ARG("addr", STRING, .token = "ADDR", .flags = ARG_OPTIONAL),
 	ARG("laddr", STRING, .token = "LADDR", .since = "6.2.0", .flags = ARG_OPTIONAL),
-	ARG("skipme", ONEOF, .token = "SKIPME", .flags = ARG_OPTIONAL, ARG_SUB(ARG_WORD("yes", "YES"), ARG_WORD("no", "NO"))),
-	ARG("maxage", INTEGER, .token = "MAXAGE", .since = "7.4.0", .flags = ARG_OPTIONAL),
-	{.name = NULL}};
+	ARG("skipme", ONEOF, .token = "SKIPME", .flags = ARG_OPTIONAL,
+		ARG_SUB(ARG_WORD("yes", "YES"), ARG_WORD("no", "NO"))),
+	ARG("maxage", INTEGER, .token = "MAXAGE", .since = "7.4.0", .flags = ARG_OPTIONAL), {.name = NULL}};
 
 static const struct cmd client_subs[] = {
 	{ROW("getname", 2, client_getname, CMD_ANYTIME, ACL_CONNECTION),
-	 ROW_DOC("connection", "2.6.9", "O(1)", "Answers the name of the connection.")},
+		ROW_DOC("connection", "2.6.9", "O(1)", "Answers the name of the connection.")},
 	{ROW("getredir", 2, client_getredir, CMD_ANYTIME, ACL_CONNECTION),
-	 ROW_DOC("connection", "6.0.0", "O(1)", "Answers which client gets this one's invalidation messages.")},
+		ROW_DOC("connection", "6.0.0", "O(1)", "Answers which client gets this one's invalidation messages.")},
 	{ROW("help", 2, client_help, CMD_LOADING | CMD_STALE, ACL_CONNECTION),
-	 ROW_DOC("connection", "5.0.0", "O(1)", "Explains the subcommands.")},
+		ROW_DOC("connection", "5.0.0", "O(1)", "Explains the subcommands.")},
 	{ROW("id", 2, client_id, CMD_ANYTIME, ACL_CONNECTION),
-	 ROW_DOC("connection", "5.0.0", "O(1)", "Answers the connection's ID.")},
+		ROW_DOC("connection", "5.0.0", "O(1)", "Answers the connection's ID.")},
 	{ROW("info", 2, srv__cmd_client_info, CMD_ANYTIME, ACL_CONNECTION),
-	 ROW_DOC("connection", "6.2.0", "O(1)", "Describes the connection."), ROW_TIPS("nondeterministic_output")},
+		ROW_DOC("connection", "6.2.0", "O(1)", "Describes the connection."), ROW_TIPS("nondeterministic_output")},
 	{ROW("kill", -3, srv__cmd_client_kill, ADMIN, ACL_CONNECTION),
-	 ROW_DOC("connection", "2.4.0", "O(N) with the number of clients", "Closes connections."),
-	 ROW_ARGS(ARG("filter", ONEOF, ARG_SUB(ARG("old-format", STRING, .deprecated_since = "2.8.12"),
-		ARG("new-format", ONEOF, .flags = ARG_MULTIPLE, .sub = kill_filters))))},
+		ROW_DOC("connection", "2.4.0", "O(N) with the number of clients", "Closes connections."),
+		ROW_ARGS(ARG("filter", ONEOF,
+			ARG_SUB(ARG("old-format", STRING, .deprecated_since = "2.8.12"),
+				ARG("new-format", ONEOF, .flags = ARG_MULTIPLE, .sub = kill_filters))))},
 	{ROW("list", -2, srv__cmd_client_list, ADMIN, ACL_CONNECTION),
-	 ROW_DOC("connection", "2.4.0", "O(N) with the number of clients", "Describes all connections, or some."),
-	 ROW_ARGS(ARG("client-type", ONEOF, .token = "TYPE", .since = "5.0.0", .flags = ARG_OPTIONAL, TYPES),
-		ARG("client-id", INTEGER, .token = "ID", .since = "6.2.0", .flags = ARG_OPTIONAL | ARG_MULTIPLE)),
-	 ROW_TIPS("nondeterministic_output")},
+		ROW_DOC("connection", "2.4.0", "O(N) with the number of clients", "Describes all connections, or some."),
+		ROW_ARGS(ARG("client-type", ONEOF, .token = "TYPE", .since = "5.0.0", .flags = ARG_OPTIONAL, TYPES),
+			ARG("client-id", INTEGER, .token = "ID", .since = "6.2.0", .flags = ARG_OPTIONAL | ARG_MULTIPLE)),
+		ROW_TIPS("nondeterministic_output")},
 	{ROW("no-evict", 3, client_no_evict, ADMIN, ACL_CONNECTION),
-	 ROW_DOC("connection", "7.0.0", "O(1)", "Keeps the connection from being evicted."), ON_OFF("enabled")},
+		ROW_DOC("connection", "7.0.0", "O(1)", "Keeps the connection from being evicted."), ON_OFF("enabled")},
 	{ROW("no-touch", 3, client_no_touch, CMD_ANYTIME, ACL_CONNECTION),
-	 ROW_DOC("connection", "7.2.0", "O(1)", "Lets the connection's commands leave access times alone."),
-	 ON_OFF("enabled")},
+		ROW_DOC("connection", "7.2.0", "O(1)", "Lets the connection's commands leave access times alone."),
+		ON_OFF("enabled")},
 	{ROW("pause", -3, client_pause, ADMIN, ACL_CONNECTION),
-	 ROW_DOC("connection", "3.0.0", "O(1)", "Lets the commands of clients wait for a while."),
-	 ROW_ARGS(ARG("timeout", INTEGER), ARG("mode", ONEOF, .since = "6.2.0", .flags = ARG_OPTIONAL,
-		ARG_SUB(ARG_WORD("write", "WRITE"), ARG_WORD("all", "ALL"))))},
+		ROW_DOC("connection", "3.0.0", "O(1)", "Lets the commands of clients wait for a while."),
+		ROW_ARGS(ARG("timeout", INTEGER),
+			ARG("mode", ONEOF, .since = "6.2.0", .flags = ARG_OPTIONAL,
+				ARG_SUB(ARG_WORD("write", "WRITE"), ARG_WORD("all", "ALL"))))},
 	{ROW("reply", 3, client_reply, CMD_ANYTIME, ACL_CONNECTION),
-	 ROW_DOC("connection", "3.2.0", "O(1)", "Sets whether commands are answered."),
-	 ROW_ARGS(ARG_ONE_OF("action", ARG_WORD("on", "ON"), ARG_WORD("off", "OFF"), ARG_WORD("skip", "SKIP")))},
+		ROW_DOC("connection", "3.2.0", "O(1)", "Sets whether commands are answered."),
+		ROW_ARGS(ARG_ONE_OF("action", ARG_WORD("on", "ON"), ARG_WORD("off", "OFF"), ARG_WORD("skip", "SKIP")))},
 	{ROW("setinfo", 4, client_setinfo, CMD_ANYTIME, ACL_CONNECTION),
-	 ROW_DOC("connection", "7.2.0", "O(1)", "Records the client library's name or version."),
-	 ROW_ARGS(ARG_ONE_OF("attr", ARG("libname", STRING, .token = "LIB-NAME"), ARG("libver", STRING, .token = "LIB-VER"))),
-	 ROW_TIPS("request_policy:all_nodes", "response_policy:all_succeeded")},
+		ROW_DOC("connection", "7.2.0", "O(1)", "Records the client library's name or version."),
+		ROW_ARGS(
+			ARG_ONE_OF("attr", ARG("libname", STRING, .token = "LIB-NAME"), ARG("libver", STRING, .token = "LIB-VER"))),
+		ROW_TIPS("request_policy:all_nodes", "response_policy:all_succeeded")},
 	{ROW("setname", 3, client_setname, CMD_ANYTIME, ACL_CONNECTION),
-	 ROW_DOC("connection", "2.6.9", "O(1)", "Names the connection."), ROW_ARGS(ARG("connection-name", STRING)),
-	 ROW_TIPS("request_policy:all_nodes", "response_policy:all_succeeded")},
+		ROW_DOC("connection", "2.6.9", "O(1)", "Names the connection."), ROW_ARGS(ARG("connection-name", STRING)),
+		ROW_TIPS("request_policy:all_nodes", "response_policy:all_succeeded")},
 	{ROW("trackinginfo", 2, client_trackinginfo, CMD_ANYTIME, ACL_CONNECTION),
-	 ROW_DOC("connection", "6.2.0", "O(1)", "Says how the connection uses client side caching.")},
+		ROW_DOC("connection", "6.2.0", "O(1)", "Says how the connection uses client side caching.")},
 	{ROW("unblock", -3, client_unblock, ADMIN, ACL_CONNECTION),
-	 ROW_DOC("connection", "5.0.0", "O(1)", "Wakes a client that waits in a blocking command."),
-	 ROW_ARGS(ARG("client-id", INTEGER), ARG("unblock-type", ONEOF, .flags = ARG_OPTIONAL,
-		ARG_SUB(ARG_WORD("timeout", "TIMEOUT"), ARG_WORD("error", "ERROR"))))},
+		ROW_DOC("connection", "5.0.0", "O(1)", "Wakes a client that waits in a blocking command."),
+		ROW_ARGS(ARG("client-id", INTEGER),
+			ARG("unblock-type", ONEOF, .flags = ARG_OPTIONAL,
+				ARG_SUB(ARG_WORD("timeout", "TIMEOUT"), ARG_WORD("error", "ERROR"))))},
 	{ROW("unpause", 2, client_unpause, ADMIN, ACL_CONNECTION),
-	 ROW_DOC("connection", "6.2.0", "O(N) with the number of clients that wait", "Ends a pause of clients.")},
+		ROW_DOC("connection", "6.2.0", "O(N) with the number of clients that wait", "Ends a pause of clients.")},
 	ROW_END};
 
 const struct cmd srv__client_cmds[] = {
 	{ROW("client", -2, NULL, 0, 0),
-	 ROW_DOC("connection", "2.4.0", "Depends on the subcommand.", "Commands about connections."), .subs = client_subs},
+		ROW_DOC("connection", "2.4.0", "Depends on the subcommand.", "Commands about connections."),
+		.subs = client_subs},
 	ROW_END};

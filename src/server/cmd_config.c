@@ -77,7 +77,8 @@ static void config_help(struct call *c)
 		"    Sets the counters of INFO back.",
 		"REWRITE",
 		"    Writes the values in force into the configuration file.",
-		NULL};
+		NULL,
+	};
 	reply_help(c->r, "CONFIG", lines);
 }
 
@@ -85,25 +86,24 @@ static void config_help(struct call *c)
 
 static const struct cmd config_subs[] = {
 	{ROW("get", -3, config_get, ADMIN, 0),
-	 ROW_DOC("server", "2.0.0", "O(N) with the number of parameters", "Answers the values of parameters."),
-	 ROW_ARGS(ARG("parameter", STRING, .flags = ARG_MULTIPLE)),
-	 ROW_HISTORY({"7.0.0", "Takes several patterns."})},
+		ROW_DOC("server", "2.0.0", "O(N) with the number of parameters", "Answers the values of parameters."),
+		ROW_ARGS(ARG("parameter", STRING, .flags = ARG_MULTIPLE)), ROW_HISTORY({"7.0.0", "Takes several patterns."})},
 	{ROW("help", 2, config_help, CMD_LOADING | CMD_STALE, 0),
-	 ROW_DOC("server", "5.0.0", "O(1)", "Explains the subcommands.")},
-	{ROW("resetstat", 2, config_resetstat, ADMIN, 0),
-	 ROW_DOC("server", "2.0.0", "O(1)", "Sets counters back."),
-	 ROW_TIPS("request_policy:all_nodes", "response_policy:all_succeeded")},
+		ROW_DOC("server", "5.0.0", "O(1)", "Explains the subcommands.")},
+	{ROW("resetstat", 2, config_resetstat, ADMIN, 0), ROW_DOC("server", "2.0.0", "O(1)", "Sets counters back."),
+		ROW_TIPS("request_policy:all_nodes", "response_policy:all_succeeded")},
 	{ROW("rewrite", 2, config_rewrite_cmd, ADMIN, 0),
-	 ROW_DOC("server", "2.8.0", "O(1)", "Writes the values in force into the configuration file."),
-	 ROW_TIPS("request_policy:all_nodes", "response_policy:all_succeeded")},
+		ROW_DOC("server", "2.8.0", "O(1)", "Writes the values in force into the configuration file."),
+		ROW_TIPS("request_policy:all_nodes", "response_policy:all_succeeded")},
 	{ROW("set", -4, config_set_cmd, ADMIN, 0),
-	 ROW_DOC("server", "2.0.0", "O(N) with the number of parameters", "Changes parameters while the server runs."),
-	 ROW_ARGS(ARG("data", BLOCK, .flags = ARG_MULTIPLE, ARG_SUB(ARG("parameter", STRING), ARG("value", STRING)))),
-	 ROW_HISTORY({"7.0.0", "Takes several parameters."}),
-	 ROW_TIPS("request_policy:all_nodes", "response_policy:all_succeeded")},
+		ROW_DOC("server", "2.0.0", "O(N) with the number of parameters", "Changes parameters while the server runs."),
+		ROW_ARGS(ARG("data", BLOCK, .flags = ARG_MULTIPLE, ARG_SUB(ARG("parameter", STRING), ARG("value", STRING)))),
+		ROW_HISTORY({"7.0.0", "Takes several parameters."}),
+		ROW_TIPS("request_policy:all_nodes", "response_policy:all_succeeded")},
 	ROW_END};
 
 const struct cmd srv__config_cmds[] = {
 	{ROW("config", -2, NULL, 0, 0),
-	 ROW_DOC("server", "2.0.0", "Depends on the subcommand.", "Commands about the configuration."), .subs = config_subs},
+		ROW_DOC("server", "2.0.0", "Depends on the subcommand.", "Commands about the configuration."),
+		.subs = config_subs},
 	ROW_END};

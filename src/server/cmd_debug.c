@@ -190,7 +190,8 @@ static void debug_help(struct call *c)
 		"    Stops the server for a while.",
 		"STRINGMATCH-LEN <pattern> <string>",
 		"    Matches as KEYS does: 1 or 0.",
-		NULL};
+		NULL,
+	};
 	reply_help(c->r, "DEBUG", lines);
 }
 
@@ -228,5 +229,5 @@ static void cmd_debug(struct call *c)
 
 const struct cmd srv__debug_cmds[] = {
 	{ROW("debug", -2, cmd_debug, CMD_ADMIN | CMD_ANYTIME | CMD_PROTECTED, 0),
-	 ROW_DOC("server", "1.0.0", "Depends on the subcommand.", "Commands for tests and for looking inside.")},
+		ROW_DOC("server", "1.0.0", "Depends on the subcommand.", "Commands for tests and for looking inside.")},
 	ROW_END};

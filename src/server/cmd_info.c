@@ -56,8 +56,8 @@ static void cmd_info(struct call *c)
 
 const struct cmd srv__info_cmds[] = {
 	{ROW("info", -1, cmd_info, CMD_LOADING | CMD_STALE, ACL_DANGEROUS),
-	 ROW_DOC("server", "1.0.0", "O(1)", "Answers facts and counters of the server."),
-	 ROW_ARGS(ARG("section", STRING, .flags = ARG_OPTIONAL | ARG_MULTIPLE)),
-	 ROW_HISTORY({"7.0.0", "Takes several sections."}),
-	 ROW_TIPS("nondeterministic_output", "request_policy:all_shards", "response_policy:special")},
+		ROW_DOC("server", "1.0.0", "O(1)", "Answers facts and counters of the server."),
+		ROW_ARGS(ARG("section", STRING, .flags = ARG_OPTIONAL | ARG_MULTIPLE)),
+		ROW_HISTORY({"7.0.0", "Takes several sections."}),
+		ROW_TIPS("nondeterministic_output", "request_policy:all_shards", "response_policy:special")},
 	ROW_END};

@@ -94,8 +94,9 @@ static void memory_doctor(struct call *c)
 	srv__memory_facts(srv, &m);
 	srv->pool.stats(srv->pool.ctx, &p);
 	if (m.peak > m.a.allocated + m.a.allocated / 2 && m.peak > 64u << 20)
-		buf_addf(&b, " * Memory was once at %llu MB and is now at %llu MB: what was freed may not be back with the system. "
-			     "MEMORY PURGE gives it back.\n",
+		buf_addf(&b,
+			" * Memory was once at %llu MB and is now at %llu MB: what was freed may not be back with the system. "
+			"MEMORY PURGE gives it back.\n",
 			(unsigned long long)m.peak >> 20, (unsigned long long)m.a.allocated >> 20);
 	if (m.alloc_frag > 1.4 && m.a.active - m.a.allocated > 64u << 20)
 		buf_addf(&b, " * The allocator holds %.0f %% more pages than are filled.\n", (m.alloc_frag - 1) * 100);
@@ -141,30 +142,31 @@ static void memory_help(struct call *c)
 		"    Answers how memory is used.",
 		"USAGE <key> [SAMPLES <count>]",
 		"    Answers the bytes of the pool that a key and its value take.",
-		NULL};
+		NULL,
+	};
 	reply_help(c->r, "MEMORY", lines);
 }
 
 static const struct cmd memory_subs[] = {
 	{ROW("doctor", 2, memory_doctor, 0, 0), ROW_DOC("server", "4.0.0", "O(1)", "Looks for memory problems."),
-	 ROW_TIPS("nondeterministic_output", "request_policy:all_shards", "response_policy:special")},
+		ROW_TIPS("nondeterministic_output", "request_policy:all_shards", "response_policy:special")},
 	{ROW("help", 2, memory_help, CMD_LOADING | CMD_STALE, 0),
-	 ROW_DOC("server", "4.0.0", "O(1)", "Explains the subcommands.")},
+		ROW_DOC("server", "4.0.0", "O(1)", "Explains the subcommands.")},
 	{ROW("malloc-stats", 2, memory_malloc_stats, 0, 0),
-	 ROW_DOC("server", "4.0.0", "O(1)", "Answers figures of the memory allocator."),
-	 ROW_TIPS("nondeterministic_output", "request_policy:all_shards", "response_policy:special")},
+		ROW_DOC("server", "4.0.0", "O(1)", "Answers figures of the memory allocator."),
+		ROW_TIPS("nondeterministic_output", "request_policy:all_shards", "response_policy:special")},
 	{ROW("purge", 2, memory_purge, 0, 0),
-	 ROW_DOC("server", "4.0.0", "Depends on how much is unused", "Gives unused pages back to the system."),
-	 ROW_TIPS("request_policy:all_shards", "response_policy:all_succeeded")},
+		ROW_DOC("server", "4.0.0", "Depends on how much is unused", "Gives unused pages back to the system."),
+		ROW_TIPS("request_policy:all_shards", "response_policy:all_succeeded")},
 	{ROW("stats", 2, memory_stats, 0, 0), ROW_DOC("server", "4.0.0", "O(1)", "Answers how memory is used."),
-	 ROW_TIPS("nondeterministic_output", "request_policy:all_shards", "response_policy:special")},
+		ROW_TIPS("nondeterministic_output", "request_policy:all_shards", "response_policy:special")},
 	{ROW("usage", -3, memory_usage, CMD_READONLY, 0),
-	 ROW_DOC("server", "4.0.0", "O(1)", "Answers how many bytes a key and its value take."),
-	 .keys = {{.flags = KEY_RO, .begin = KEYS_INDEX, .pos = 2, .step = 1}},
-	 ROW_ARGS(ARG("key", KEY), ARG("count", INTEGER, .token = "SAMPLES", .flags = ARG_OPTIONAL))},
+		ROW_DOC("server", "4.0.0", "O(1)", "Answers how many bytes a key and its value take."),
+		.keys = {{.flags = KEY_RO, .begin = KEYS_INDEX, .pos = 2, .step = 1}},
+		ROW_ARGS(ARG("key", KEY), ARG("count", INTEGER, .token = "SAMPLES", .flags = ARG_OPTIONAL))},
 	ROW_END};
 
 const struct cmd srv__memory_cmds[] = {
-	{ROW("memory", -2, NULL, 0, 0),
-	 ROW_DOC("server", "4.0.0", "Depends on the subcommand.", "Commands about memory."), .subs = memory_subs},
+	{ROW("memory", -2, NULL, 0, 0), ROW_DOC("server", "4.0.0", "Depends on the subcommand.", "Commands about memory."),
+		.subs = memory_subs},
 	ROW_END};

@@ -42,11 +42,11 @@ static void cmd_shutdown(struct call *c)
 
 const struct cmd srv__shutdown_cmds[] = {
 	{ROW("shutdown", -1, cmd_shutdown, CMD_ADMIN | CMD_ANYTIME | CMD_NO_MULTI | CMD_ALLOW_BUSY, 0),
-	 ROW_DOC("server", "1.0.0", "O(1)", "Closes the pool cleanly and ends the server."),
-	 ROW_ARGS(ARG("save-selector", ONEOF, .flags = ARG_OPTIONAL,
-				  ARG_SUB(ARG_WORD("nosave", "NOSAVE"), ARG_WORD("save", "SAVE"))),
-		 ARG("now", PURE_TOKEN, .token = "NOW", .since = "7.0.0", .flags = ARG_OPTIONAL),
-		 ARG("force", PURE_TOKEN, .token = "FORCE", .since = "7.0.0", .flags = ARG_OPTIONAL),
-		 ARG("abort", PURE_TOKEN, .token = "ABORT", .since = "7.0.0", .flags = ARG_OPTIONAL)),
-	 ROW_HISTORY({"7.0.0", "Added the `NOW`, `FORCE` and `ABORT` modifiers."})},
+		ROW_DOC("server", "1.0.0", "O(1)", "Closes the pool cleanly and ends the server."),
+		ROW_ARGS(ARG("save-selector", ONEOF, .flags = ARG_OPTIONAL,
+					 ARG_SUB(ARG_WORD("nosave", "NOSAVE"), ARG_WORD("save", "SAVE"))),
+			ARG("now", PURE_TOKEN, .token = "NOW", .since = "7.0.0", .flags = ARG_OPTIONAL),
+			ARG("force", PURE_TOKEN, .token = "FORCE", .since = "7.0.0", .flags = ARG_OPTIONAL),
+			ARG("abort", PURE_TOKEN, .token = "ABORT", .since = "7.0.0", .flags = ARG_OPTIONAL)),
+		ROW_HISTORY({"7.0.0", "Added the `NOW`, `FORCE` and `ABORT` modifiers."})},
 	ROW_END};

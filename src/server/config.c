@@ -100,8 +100,8 @@ enum err config_check(const struct config *cfg, struct errinfo *ei)
 	};
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
 		if (refused[i].asked)
-			return err_set(ei, ERR_ARGUMENT, "'%s' cannot be honoured (%s); remove it to start.", refused[i].name,
-				refused[i].why);
+			return err_set(
+				ei, ERR_ARGUMENT, "'%s' cannot be honoured (%s); remove it to start.", refused[i].name, refused[i].why);
 	return ERR_OK;
 }
 

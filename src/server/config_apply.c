@@ -25,8 +25,8 @@ const char *config__apply_limits(struct srv *srv)
 {
 	struct out_limit *l = srv->out_limits;
 	long long v[9];
-	sscanf(config_s(srv->cfg, CFG_OUTPUT_LIMIT), "%*s %lld %lld %lld %*s %lld %lld %lld %*s %lld %lld %lld", &v[0], &v[1],
-		&v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &v[8]);
+	sscanf(config_s(srv->cfg, CFG_OUTPUT_LIMIT), "%*s %lld %lld %lld %*s %lld %lld %lld %*s %lld %lld %lld", &v[0],
+		&v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &v[8]);
 	for (int i = 0; i < OUT_CLASSES; i++)
 		l[i] = (struct out_limit){v[3 * i], v[3 * i + 1], v[3 * i + 2]};
 	srv->timeout_ms = config_i(srv->cfg, CFG_TIMEOUT) * 1000;

@@ -51,11 +51,11 @@ int config__find(struct bytes name);
 
 /* config_parse.c */
 /* Parses a value's words for a row. old: as in config_parse_fn. */
-const char *config__parse(const struct config_row *r, const struct bytes *w, unsigned n,
-	const struct config_value *old, struct config_value *out);
-/* The same from one string, as CONFIG SET has it. */
-const char *config__parse_text(const struct config_row *r, struct bytes text, const struct config_value *old,
+const char *config__parse(const struct config_row *r, const struct bytes *w, unsigned n, const struct config_value *old,
 	struct config_value *out);
+/* The same from one string, as CONFIG SET has it. */
+const char *config__parse_text(
+	const struct config_row *r, struct bytes text, const struct config_value *old, struct config_value *out);
 void config__format(const struct config_row *r, const struct config_value *v, struct buf *out);
 bool config__same(const struct config_row *r, const struct config_value *a, const struct config_value *b);
 void config__value_free(struct config_value *v);

@@ -2,8 +2,8 @@
 #include "server/config_inner.h"
 
 #include "base/mem.h"
-#include "proto/resp.h"
 #include "base/version.h"
+#include "proto/resp.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -24,9 +24,8 @@ static enum err fatal(struct loader *l, const char *where, unsigned line, const 
 	char at[32] = "";
 	if (line)
 		snprintf(at, sizeof at, ", line %u", line);
-	return err_set(l->ei, ERR_ARGUMENT,
-		"\n*** FATAL CONFIG FILE ERROR (Perdure %s) ***\nIn %s%s\n>>> '%s'\n%s", PERDURE_VERSION, where, at, text,
-		why);
+	return err_set(l->ei, ERR_ARGUMENT, "\n*** FATAL CONFIG FILE ERROR (Perdure %s) ***\nIn %s%s\n>>> '%s'\n%s",
+		PERDURE_VERSION, where, at, text, why);
 }
 
 static enum err load_file(struct loader *l, const char *path);
@@ -51,8 +50,8 @@ static enum err include(struct loader *l, const char *pattern, const char *where
 }
 
 /* One directive with its words. */
-static enum err directive(struct loader *l, const struct bytes *w, unsigned n, const char *where, unsigned line,
-	const char *text)
+static enum err directive(
+	struct loader *l, const struct bytes *w, unsigned n, const char *where, unsigned line, const char *text)
 {
 	if (bytes_ieq(w[0], "include")) {
 		if (n != 2)
@@ -98,14 +97,26 @@ static enum err load_line(struct loader *l, char *text, const char *where, unsig
 	return e;
 }
 
+/* The next line into text, with a zero behind it; false at the end. */
+static bool read_line(FILE *f, struct buf *text)
+{
+	int c = getc(f);
+	text->n = 0;
+	if (c == EOF)
+		return false;
+	for (; c != EOF && c != '\n'; c = getc(f))
+		buf_add(text, &(char){(char)c}, 1);
+	buf_add(text, "", 1);
+	return true;
+}
+
 static enum err load_stream(struct loader *l, FILE *f, const char *where)
 {
-	char *text = NULL;
-	size_t cap = 0;
+	struct buf text = {0};
 	enum err e = ERR_OK;
-	for (unsigned line = 1; e == ERR_OK && getline(&text, &cap, f) >= 0; line++)
-		e = load_line(l, text, where, line);
-	free(text);
+	for (unsigned line = 1; e == ERR_OK && read_line(f, &text); line++)
+		e = load_line(l, text.p, where, line);
+	buf_free(&text);
 	return e;
 }
 
@@ -146,8 +157,8 @@ static enum err load_arguments(struct loader *l, int argc, char **argv)
 		size_t words = 0;
 		enum err e;
 		int id = config__find(w[0]);
-		if (n == 2 && id >= 0 && config__rows[id].type == CT_LIST && memchr(w[1].p ? w[1].p : "", ' ', w[1].n)
-		    && resp_split_line(w[1], &store, &split, &words)) {
+		if (n == 2 && id >= 0 && config__rows[id].type == CT_LIST && memchr(w[1].p ? w[1].p : "", ' ', w[1].n) &&
+			resp_split_line(w[1], &store, &split, &words)) {
 			struct bytes *all = mem_alloc((words + 1) * sizeof *all);
 			all[0] = w[0];
 			memcpy(all + 1, split, words * sizeof *all);

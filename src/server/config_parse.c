@@ -13,8 +13,7 @@
 static const char *out_of_bounds(const struct config_row *r)
 {
 	static char text[128];
-	snprintf(text, sizeof text, "argument must be between %lld and %lld inclusive", (long long)r->lo,
-		(long long)r->hi);
+	snprintf(text, sizeof text, "argument must be between %lld and %lld inclusive", (long long)r->lo, (long long)r->hi);
 	return text;
 }
 
@@ -52,8 +51,8 @@ static const char *parse_number(const struct config_row *r, struct bytes w, int6
 	return NULL;
 }
 
-const char *config__parse(const struct config_row *r, const struct bytes *w, unsigned n,
-	const struct config_value *old, struct config_value *out)
+const char *config__parse(const struct config_row *r, const struct bytes *w, unsigned n, const struct config_value *old,
+	struct config_value *out)
 {
 	*out = (struct config_value){0, NULL};
 	bool several = r->type == CT_LIST || (r->type == CT_ENUM && strncmp(r->name, "shutdown-on-", 12) == 0);
@@ -66,10 +65,8 @@ const char *config__parse(const struct config_row *r, const struct bytes *w, uns
 		out->i = bytes_ieq(w[0], "yes");
 		return NULL;
 	case CT_INT:
-	case CT_MEM:
-		return parse_number(r, w[0], &out->i);
-	case CT_ENUM:
-		return parse_words(r, w, n, &out->i);
+	case CT_MEM: return parse_number(r, w[0], &out->i);
+	case CT_ENUM: return parse_words(r, w, n, &out->i);
 	case CT_STR:
 		if (memchr(w[0].p ? w[0].p : "", 0, w[0].n))
 			return "argument holds a zero byte";
@@ -78,8 +75,7 @@ const char *config__parse(const struct config_row *r, const struct bytes *w, uns
 			memcpy(out->s, w[0].p, w[0].n);
 		out->s[w[0].n] = 0;
 		return NULL;
-	case CT_LIST:
-		break;
+	case CT_LIST: break;
 	}
 	struct buf b = {0};
 	const char *e = r->parse(w, n, old ? old->s : NULL, &b);
@@ -93,8 +89,8 @@ const char *config__parse(const struct config_row *r, const struct bytes *w, uns
 	return NULL;
 }
 
-const char *config__parse_text(const struct config_row *r, struct bytes text, const struct config_value *old,
-	struct config_value *out)
+const char *config__parse_text(
+	const struct config_row *r, struct bytes text, const struct config_value *old, struct config_value *out)
 {
 	bool several = r->type == CT_LIST || (r->type == CT_ENUM && strncmp(r->name, "shutdown-on-", 12) == 0);
 	if (!several)
@@ -122,19 +118,12 @@ void config__format(const struct config_row *r, const struct config_value *v, st
 {
 	const char *sep = "";
 	switch (r->type) {
-	case CT_BOOL:
-		buf_adds(out, v->i ? "yes" : "no");
-		return;
+	case CT_BOOL: buf_adds(out, v->i ? "yes" : "no"); return;
 	case CT_INT:
-	case CT_MEM:
-		buf_addf(out, "%lld", (long long)v->i);
-		return;
+	case CT_MEM: buf_addf(out, "%lld", (long long)v->i); return;
 	case CT_STR:
-	case CT_LIST:
-		buf_adds(out, v->s);
-		return;
-	case CT_ENUM:
-		break;
+	case CT_LIST: buf_adds(out, v->s); return;
+	case CT_ENUM: break;
 	}
 	for (const struct config_word *e = r->words; e->name; e++)
 		if (e->value == v->i) {
@@ -224,8 +213,8 @@ const char *config__parse_out_limit(const struct bytes *w, unsigned n, const cha
 		if (c < 0)
 			return "Invalid client class specified in buffer limit configuration.";
 		int64_t hard, soft, secs;
-		if (!num_memory(w[k + 1], &hard) || !num_memory(w[k + 2], &soft) || !num_i64(w[k + 3], &secs) || hard < 0
-		    || soft < 0 || secs < 0)
+		if (!num_memory(w[k + 1], &hard) || !num_memory(w[k + 2], &soft) || !num_i64(w[k + 3], &secs) || hard < 0 ||
+			soft < 0 || secs < 0)
 			return "Error in hard, soft or soft_seconds setting in buffer limit configuration.";
 		v[c][0] = hard;
 		v[c][1] = soft;

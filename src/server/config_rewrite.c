@@ -53,7 +53,7 @@ static void put_out_limits(struct buf *out, const char *name, const char *text)
 	char cls[3][16];
 	long long v[9];
 	if (sscanf(text, "%15s %lld %lld %lld %15s %lld %lld %lld %15s %lld %lld %lld", cls[0], &v[0], &v[1], &v[2], cls[1],
-		&v[3], &v[4], &v[5], cls[2], &v[6], &v[7], &v[8]) != 12)
+			&v[3], &v[4], &v[5], cls[2], &v[6], &v[7], &v[8]) != 12)
 		return;
 	for (int i = 0; i < 3; i++)
 		buf_addf(out, "%s %s %lld %lld %lld\n", name, cls[i], v[3 * i], v[3 * i + 1], v[3 * i + 2]);

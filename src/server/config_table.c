@@ -4,37 +4,48 @@
 #include "base/log.h"
 
 /* syslog.h makes macros of the same names: the log's own levels are kept under others */
-enum { LEVEL_DEBUG = LOG_DEBUG, LEVEL_VERBOSE = LOG_VERBOSE, LEVEL_NOTICE = LOG_NOTICE, LEVEL_WARNING = LOG_WARNING,
-	LEVEL_NOTHING = LOG_NOTHING };
+enum {
+	LEVEL_DEBUG = LOG_DEBUG,
+	LEVEL_VERBOSE = LOG_VERBOSE,
+	LEVEL_NOTICE = LOG_NOTICE,
+	LEVEL_WARNING = LOG_WARNING,
+	LEVEL_NOTHING = LOG_NOTHING
+};
 
 #include <syslog.h>
 
-enum { IMM = CF_IMMUTABLE, INERT = CF_INERT, HID = CF_HIDDEN, SECRET = CF_SECRET, PROT = CF_PROTECTED,
-	MULTI = CF_MULTI, FILE_ONLY = CF_FILE_ONLY };
+enum {
+	IMM = CF_IMMUTABLE,
+	INERT = CF_INERT,
+	HID = CF_HIDDEN,
+	SECRET = CF_SECRET,
+	PROT = CF_PROTECTED,
+	MULTI = CF_MULTI,
+	FILE_ONLY = CF_FILE_ONLY
+};
 
 static const struct config_word words_medium[] = {{"auto", 0}, {"pmem", 1}, {"file", 2}, {NULL, 0}};
-static const struct config_word words_durability[] = {{"default", -1}, {"always", 0}, {"everysec", 1}, {"no", 2},
-	{NULL, 0}};
+static const struct config_word words_durability[] = {
+	{"default", -1}, {"always", 0}, {"everysec", 1}, {"no", 2}, {NULL, 0}};
 static const struct config_word words_fsync[] = {{"everysec", 1}, {"always", 0}, {"no", 2}, {NULL, 0}};
-static const struct config_word words_supervised[] = {{"upstart", 1}, {"systemd", 2}, {"auto", 3}, {"no", 0},
-	{NULL, 0}};
+static const struct config_word words_supervised[] = {
+	{"upstart", 1}, {"systemd", 2}, {"auto", 3}, {"no", 0}, {NULL, 0}};
 static const struct config_word words_loglevel[] = {{"debug", LEVEL_DEBUG}, {"verbose", LEVEL_VERBOSE},
 	{"notice", LEVEL_NOTICE}, {"warning", LEVEL_WARNING}, {"nothing", LEVEL_NOTHING}, {NULL, 0}};
-static const struct config_word words_facility[] = {{"user", LOG_USER}, {"local0", LOG_LOCAL0},
-	{"local1", LOG_LOCAL1}, {"local2", LOG_LOCAL2}, {"local3", LOG_LOCAL3}, {"local4", LOG_LOCAL4},
-	{"local5", LOG_LOCAL5}, {"local6", LOG_LOCAL6}, {"local7", LOG_LOCAL7}, {NULL, 0}};
+static const struct config_word words_facility[] = {{"user", LOG_USER}, {"local0", LOG_LOCAL0}, {"local1", LOG_LOCAL1},
+	{"local2", LOG_LOCAL2}, {"local3", LOG_LOCAL3}, {"local4", LOG_LOCAL4}, {"local5", LOG_LOCAL5},
+	{"local6", LOG_LOCAL6}, {"local7", LOG_LOCAL7}, {NULL, 0}};
 static const struct config_word words_oom[] = {{"no", 0}, {"yes", 1}, {"relative", 1}, {"absolute", 2}, {NULL, 0}};
-static const struct config_word words_shutdown[] = {{"default", 0}, {"save", 1}, {"nosave", 2}, {"now", 4},
-	{"force", 8}, {NULL, 0}};
+static const struct config_word words_shutdown[] = {
+	{"default", 0}, {"save", 1}, {"nosave", 2}, {"now", 4}, {"force", 8}, {NULL, 0}};
 static const struct config_word words_local[] = {{"no", 0}, {"yes", 1}, {"local", 2}, {NULL, 0}};
 static const struct config_word words_aclpubsub[] = {{"allchannels", 1}, {"resetchannels", 0}, {NULL, 0}};
 static const struct config_word words_sanitize[] = {{"no", 0}, {"yes", 1}, {"clients", 2}, {NULL, 0}};
 static const struct config_word words_policy[] = {{"volatile-lru", 0}, {"volatile-lfu", 1}, {"volatile-random", 2},
-	{"volatile-ttl", 3}, {"allkeys-lru", 4}, {"allkeys-lfu", 5}, {"allkeys-random", 6}, {"noeviction", 7},
-	{NULL, 0}};
+	{"volatile-ttl", 3}, {"allkeys-lru", 4}, {"allkeys-lfu", 5}, {"allkeys-random", 6}, {"noeviction", 7}, {NULL, 0}};
 static const struct config_word words_diskless[] = {{"disabled", 0}, {"on-empty-db", 1}, {"swapdb", 2}, {NULL, 0}};
-static const struct config_word words_propagation[] = {{"ignore", 0}, {"panic", 1}, {"panic-on-replicas", 2},
-	{NULL, 0}};
+static const struct config_word words_propagation[] = {
+	{"ignore", 0}, {"panic", 1}, {"panic-on-replicas", 2}, {NULL, 0}};
 static const struct config_word words_endpoint[] = {{"ip", 0}, {"hostname", 1}, {"unknown-endpoint", 2}, {NULL, 0}};
 static const struct config_word words_tlsauth[] = {{"no", 0}, {"yes", 1}, {"optional", 2}, {NULL, 0}};
 
@@ -70,28 +81,16 @@ const struct config_row config__rows[CFG_COUNT] = {
 #include "server/config_rows.def"
 };
 
-const struct config_alias config__aliases[] = {
-	{"slaveof", CFG_REPLICAOF},
-	{"slave-serve-stale-data", CFG_REPLICA_SERVE_STALE},
-	{"slave-read-only", CFG_REPLICA_READ_ONLY},
-	{"slave-priority", CFG_REPLICA_PRIORITY},
-	{"slave-announce-ip", CFG_REPLICA_ANNOUNCE_IP},
-	{"slave-announce-port", CFG_REPLICA_ANNOUNCE_PORT},
-	{"slave-lazy-flush", CFG_REPLICA_LAZY_FLUSH},
-	{"slave-ignore-maxmemory", CFG_REPLICA_IGNORE_MAXMEMORY},
-	{"repl-ping-slave-period", CFG_REPL_PING},
-	{"min-slaves-to-write", CFG_MIN_REPLICAS_WRITE},
-	{"min-slaves-max-lag", CFG_MIN_REPLICAS_LAG},
-	{"cluster-slave-validity-factor", CFG_CLUSTER_VALIDITY},
-	{"cluster-slave-no-failover", CFG_CLUSTER_NO_FAILOVER},
-	{"hash-max-ziplist-entries", CFG_HASH_LP_ENTRIES},
-	{"hash-max-ziplist-value", CFG_HASH_LP_VALUE},
-	{"zset-max-ziplist-entries", CFG_ZSET_LP_ENTRIES},
-	{"zset-max-ziplist-value", CFG_ZSET_LP_VALUE},
-	{"list-max-ziplist-size", CFG_LIST_LP_SIZE},
-	{"lua-time-limit", CFG_BUSY_REPLY},
-	{NULL, CFG_COUNT}
-};
+const struct config_alias config__aliases[] = {{"slaveof", CFG_REPLICAOF},
+	{"slave-serve-stale-data", CFG_REPLICA_SERVE_STALE}, {"slave-read-only", CFG_REPLICA_READ_ONLY},
+	{"slave-priority", CFG_REPLICA_PRIORITY}, {"slave-announce-ip", CFG_REPLICA_ANNOUNCE_IP},
+	{"slave-announce-port", CFG_REPLICA_ANNOUNCE_PORT}, {"slave-lazy-flush", CFG_REPLICA_LAZY_FLUSH},
+	{"slave-ignore-maxmemory", CFG_REPLICA_IGNORE_MAXMEMORY}, {"repl-ping-slave-period", CFG_REPL_PING},
+	{"min-slaves-to-write", CFG_MIN_REPLICAS_WRITE}, {"min-slaves-max-lag", CFG_MIN_REPLICAS_LAG},
+	{"cluster-slave-validity-factor", CFG_CLUSTER_VALIDITY}, {"cluster-slave-no-failover", CFG_CLUSTER_NO_FAILOVER},
+	{"hash-max-ziplist-entries", CFG_HASH_LP_ENTRIES}, {"hash-max-ziplist-value", CFG_HASH_LP_VALUE},
+	{"zset-max-ziplist-entries", CFG_ZSET_LP_ENTRIES}, {"zset-max-ziplist-value", CFG_ZSET_LP_VALUE},
+	{"list-max-ziplist-size", CFG_LIST_LP_SIZE}, {"lua-time-limit", CFG_BUSY_REPLY}, {NULL, CFG_COUNT}};
 
 int config__find(struct bytes name)
 {

@@ -79,8 +79,7 @@ static void look_at_clients(struct srv *srv)
 		}
 		if (c->out.bytes > 0)
 			srv__out_check_limit(c);
-		if (srv->timeout_ms && idle > srv->timeout_ms && !(c->flags & CL_STALLED)
-		    && !(c->s.flags & SESSION_BLOCKED)) {
+		if (srv->timeout_ms && idle > srv->timeout_ms && !(c->flags & CL_STALLED) && !(c->s.flags & SESSION_BLOCKED)) {
 			log_msg(LOG_VERBOSE, "Closing idle client id=%llu", (unsigned long long)c->s.id);
 			srv__client_kill(c);
 		}

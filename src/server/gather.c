@@ -241,7 +241,6 @@ static void gather(struct srv *srv, struct client *c, char *p, size_t n, bool ow
 	c->seg = p;
 	c->seg_n = n;
 	c->seg_used = used;
-	c->seg_own = own;
 	if (own) {
 		c->in = (struct buf){0};
 		hold(&srv->tick, p);

@@ -83,10 +83,11 @@ void srv__info_memory(struct srv *srv, struct buf *b)
 	put_u64(b, "allocator_active", m.a.active);
 	put_u64(b, "allocator_resident", m.a.resident);
 	put_bytes(b, "total_system_memory", m.system_total);
-	buf_adds(b, "used_memory_lua:0\r\nused_memory_vm_eval:0\r\nused_memory_lua_human:0B\r\nused_memory_scripts_eval:0\r\n"
-		    "number_of_cached_scripts:0\r\nnumber_of_functions:0\r\nnumber_of_libraries:0\r\n"
-		    "used_memory_vm_functions:0\r\nused_memory_vm_total:0\r\nused_memory_vm_total_human:0B\r\n"
-		    "used_memory_functions:0\r\nused_memory_scripts:0\r\nused_memory_scripts_human:0B\r\n");
+	buf_adds(b,
+		"used_memory_lua:0\r\nused_memory_vm_eval:0\r\nused_memory_lua_human:0B\r\nused_memory_scripts_eval:0\r\n"
+		"number_of_cached_scripts:0\r\nnumber_of_functions:0\r\nnumber_of_libraries:0\r\n"
+		"used_memory_vm_functions:0\r\nused_memory_vm_total:0\r\nused_memory_vm_total_human:0B\r\n"
+		"used_memory_functions:0\r\nused_memory_scripts:0\r\nused_memory_scripts_human:0B\r\n");
 	put_bytes(b, "maxmemory", (uint64_t)config_i(srv->cfg, CFG_MAXMEMORY));
 	config_text(srv->cfg, CFG_MAXMEMORY_POLICY, &policy);
 	buf_addf(b, "maxmemory_policy:%.*s\r\n", (int)policy.n, policy.p);
@@ -96,8 +97,9 @@ void srv__info_memory(struct srv *srv, struct buf *b)
 	put_frag(b, "rss_overhead", m.rss_overhead, m.rss, m.a.resident);
 	buf_addf(b, "mem_fragmentation_ratio:%.2f\r\nmem_fragmentation_bytes:%lld\r\n", m.frag,
 		(long long)(m.rss - m.a.allocated));
-	buf_adds(b, "mem_not_counted_for_evict:0\r\nmem_replication_backlog:0\r\nmem_total_replication_buffers:0\r\n"
-		    "mem_clients_slaves:0\r\n");
+	buf_adds(b,
+		"mem_not_counted_for_evict:0\r\nmem_replication_backlog:0\r\nmem_total_replication_buffers:0\r\n"
+		"mem_clients_slaves:0\r\n");
 	put_u64(b, "mem_clients_normal", m.clients);
 	buf_addf(b, "mem_cluster_links:0\r\nmem_aof_buffer:0\r\nmem_allocator:%s\r\nactive_defrag_running:0\r\n",
 		mem_allocator());

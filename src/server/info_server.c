@@ -24,7 +24,8 @@ void srv__info_server(struct srv *srv, struct buf *b)
 	static const char *const supervised[] = {"no", "upstart", "systemd", "unknown"};
 	buf_addf(b, "redis_version:%s\r\nredis_git_sha1:00000000\r\nredis_git_dirty:0\r\nredis_build_id:0\r\n",
 		PERDURE_REDIS_VERSION);
-	buf_addf(b, "perdure_version:%s\r\nserver_name:perdure\r\nredis_mode:standalone\r\nos:%s %s %s\r\narch_bits:%zu\r\n",
+	buf_addf(b,
+		"perdure_version:%s\r\nserver_name:perdure\r\nredis_mode:standalone\r\nos:%s %s %s\r\narch_bits:%zu\r\n",
 		PERDURE_VERSION, u.sysname, u.release, u.machine, sizeof(void *) * 8);
 	buf_addf(b, "monotonic_clock:POSIX clock_gettime\r\nmultiplexing_api:libuv %s\r\natomicvar_api:c11-builtin\r\n",
 		uv_version_string());
@@ -36,7 +37,8 @@ void srv__info_server(struct srv *srv, struct buf *b)
 #endif
 		(long)getpid(), supervised[config_i(srv->cfg, CFG_SUPERVISED)], srv->run_id,
 		(long long)config_i(srv->cfg, CFG_PORT));
-	buf_addf(b, "server_time_usec:%lld\r\nuptime_in_seconds:%lld\r\nuptime_in_days:%lld\r\nhz:%lld\r\nconfigured_hz:%lld\r\n",
+	buf_addf(b,
+		"server_time_usec:%lld\r\nuptime_in_seconds:%lld\r\nuptime_in_days:%lld\r\nhz:%lld\r\nconfigured_hz:%lld\r\n",
 		(long long)clock_us(), (long long)up, (long long)up / 86400, (long long)config_i(srv->cfg, CFG_HZ),
 		(long long)config_i(srv->cfg, CFG_HZ));
 	buf_addf(b, "lru_clock:%lld\r\n", (long long)(srv__now_ms(srv) / 1000) & ((1 << 24) - 1));
@@ -56,8 +58,9 @@ void srv__info_clients(struct srv *srv, struct buf *b)
 		(unsigned long long)srv->stats.client_in_max, (unsigned long long)srv->stats.client_out_max);
 	buf_addf(b, "blocked_clients:%u\r\ntracking_clients:0\r\npubsub_clients:0\r\nwatching_clients:%u\r\n", blocked,
 		srv__watching(srv));
-	buf_adds(b, "clients_in_timeout_table:0\r\ntotal_watched_keys:0\r\ntotal_blocking_keys:0\r\n"
-		    "total_blocking_keys_on_nokey:0\r\n");
+	buf_adds(b,
+		"clients_in_timeout_table:0\r\ntotal_watched_keys:0\r\ntotal_blocking_keys:0\r\n"
+		"total_blocking_keys_on_nokey:0\r\n");
 }
 
 unsigned srv__watching(const struct srv *srv)
@@ -72,7 +75,8 @@ void srv__info_replication(struct srv *srv, struct buf *b)
 {
 	buf_addf(b, "role:master\r\nconnected_slaves:0\r\nmaster_failover_state:no-failover\r\nmaster_replid:%s\r\n",
 		srv->repl_id);
-	buf_addf(b, "master_replid2:%040d\r\nmaster_repl_offset:0\r\nsecond_repl_offset:-1\r\nrepl_backlog_active:0\r\n", 0);
+	buf_addf(
+		b, "master_replid2:%040d\r\nmaster_repl_offset:0\r\nsecond_repl_offset:-1\r\nrepl_backlog_active:0\r\n", 0);
 	buf_addf(b, "repl_backlog_size:%lld\r\nrepl_backlog_first_byte_offset:0\r\nrepl_backlog_histlen:0\r\n",
 		(long long)config_i(srv->cfg, CFG_REPL_BACKLOG_SIZE));
 }

@@ -15,17 +15,21 @@ void srv__info_persistence(struct srv *srv, struct buf *b)
 	srv->pool.stats(srv->pool.ctx, &p);
 	buf_addf(b, "pool_medium:%s\r\ndurability:%s\r\nsurvives:%s\r\npool_write_status:%s\r\n", p.medium, p.durability,
 		p.survives, error ? "err" : "ok");
-	buf_adds(b, "loading:0\r\nasync_loading:0\r\ncurrent_cow_peak:0\r\ncurrent_cow_size:0\r\ncurrent_cow_size_age:0\r\n"
-		    "current_fork_perc:0.00\r\ncurrent_save_keys_processed:0\r\ncurrent_save_keys_total:0\r\n");
+	buf_adds(b,
+		"loading:0\r\nasync_loading:0\r\ncurrent_cow_peak:0\r\ncurrent_cow_size:0\r\ncurrent_cow_size_age:0\r\n"
+		"current_fork_perc:0.00\r\ncurrent_save_keys_processed:0\r\ncurrent_save_keys_total:0\r\n");
 	buf_addf(b, "rdb_changes_since_last_save:0\r\nrdb_bgsave_in_progress:0\r\nrdb_last_save_time:%lld\r\n",
 		(long long)srv->started_ms / 1000);
-	buf_addf(b, "rdb_last_bgsave_status:ok\r\nrdb_last_bgsave_time_sec:-1\r\nrdb_current_bgsave_time_sec:-1\r\n"
-		    "rdb_saves:0\r\nrdb_last_cow_size:0\r\nrdb_last_load_keys_expired:0\r\nrdb_last_load_keys_loaded:0\r\n");
-	buf_addf(b, "aof_enabled:%lld\r\naof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0\r\n"
-		    "aof_last_rewrite_time_sec:-1\r\naof_current_rewrite_time_sec:-1\r\naof_last_bgrewrite_status:ok\r\n",
+	buf_addf(b,
+		"rdb_last_bgsave_status:ok\r\nrdb_last_bgsave_time_sec:-1\r\nrdb_current_bgsave_time_sec:-1\r\n"
+		"rdb_saves:0\r\nrdb_last_cow_size:0\r\nrdb_last_load_keys_expired:0\r\nrdb_last_load_keys_loaded:0\r\n");
+	buf_addf(b,
+		"aof_enabled:%lld\r\naof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0\r\n"
+		"aof_last_rewrite_time_sec:-1\r\naof_current_rewrite_time_sec:-1\r\naof_last_bgrewrite_status:ok\r\n",
 		(long long)config_i(srv->cfg, CFG_APPENDONLY));
-	buf_addf(b, "aof_rewrites:0\r\naof_rewrites_consecutive_failures:0\r\naof_last_write_status:%s\r\n"
-		    "aof_last_cow_size:0\r\nmodule_fork_in_progress:0\r\nmodule_fork_last_cow_size:0\r\n",
+	buf_addf(b,
+		"aof_rewrites:0\r\naof_rewrites_consecutive_failures:0\r\naof_last_write_status:%s\r\n"
+		"aof_last_cow_size:0\r\nmodule_fork_in_progress:0\r\nmodule_fork_last_cow_size:0\r\n",
 		error ? "err" : "ok");
 }
 
@@ -46,22 +50,25 @@ void srv__info_stats(struct srv *srv, struct buf *b)
 	put(b, "rejected_connections", st->rejected);
 	buf_adds(b, "sync_full:0\r\nsync_partial_ok:0\r\nsync_partial_err:0\r\n");
 	put(b, "expired_keys", k->expired);
-	buf_adds(b, "expired_stale_perc:0.00\r\nexpired_time_cap_reached_count:0\r\nexpire_cycle_cpu_milliseconds:0\r\n"
-		    "evicted_keys:0\r\nevicted_clients:0\r\ntotal_eviction_exceeded_time:0\r\n"
-		    "current_eviction_exceeded_time:0\r\n");
+	buf_adds(b,
+		"expired_stale_perc:0.00\r\nexpired_time_cap_reached_count:0\r\nexpire_cycle_cpu_milliseconds:0\r\n"
+		"evicted_keys:0\r\nevicted_clients:0\r\ntotal_eviction_exceeded_time:0\r\n"
+		"current_eviction_exceeded_time:0\r\n");
 	put(b, "keyspace_hits", k->hits);
 	put(b, "keyspace_misses", k->misses);
-	buf_adds(b, "pubsub_channels:0\r\npubsub_patterns:0\r\npubsubshard_channels:0\r\nlatest_fork_usec:0\r\n"
-		    "total_forks:0\r\nmigrate_cached_sockets:0\r\nslave_expires_tracked_keys:0\r\nactive_defrag_hits:0\r\n"
-		    "active_defrag_misses:0\r\nactive_defrag_key_hits:0\r\nactive_defrag_key_misses:0\r\n"
-		    "total_active_defrag_time:0\r\ncurrent_active_defrag_time:0\r\ntracking_total_keys:0\r\n"
-		    "tracking_total_items:0\r\ntracking_total_prefixes:0\r\nunexpected_error_replies:0\r\n");
+	buf_adds(b,
+		"pubsub_channels:0\r\npubsub_patterns:0\r\npubsubshard_channels:0\r\nlatest_fork_usec:0\r\n"
+		"total_forks:0\r\nmigrate_cached_sockets:0\r\nslave_expires_tracked_keys:0\r\nactive_defrag_hits:0\r\n"
+		"active_defrag_misses:0\r\nactive_defrag_key_hits:0\r\nactive_defrag_key_misses:0\r\n"
+		"total_active_defrag_time:0\r\ncurrent_active_defrag_time:0\r\ntracking_total_keys:0\r\n"
+		"tracking_total_items:0\r\ntracking_total_prefixes:0\r\nunexpected_error_replies:0\r\n");
 	put(b, "total_error_replies", t.errors);
 	put(b, "dump_payload_sanitizations", 0);
 	put(b, "total_reads_processed", st->reads);
 	put(b, "total_writes_processed", st->writes);
-	buf_adds(b, "io_threaded_reads_processed:0\r\nio_threaded_writes_processed:0\r\nreply_buffer_shrinks:0\r\n"
-		    "reply_buffer_expands:0\r\n");
+	buf_adds(b,
+		"io_threaded_reads_processed:0\r\nio_threaded_writes_processed:0\r\nreply_buffer_shrinks:0\r\n"
+		"reply_buffer_expands:0\r\n");
 }
 
 struct fill {

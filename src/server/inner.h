@@ -13,7 +13,7 @@
 
 #include <uv.h>
 
-#define SRV_CONTAINER(p, type, member) ((type *)(void *)((char *)(p) - offsetof(type, member)))
+#define SRV_CONTAINER(p, type, member) ((type *)(void *)((char *)(p)-offsetof(type, member)))
 
 /* ---- intrusive lists: a client stands in several ---- */
 
@@ -53,7 +53,7 @@ static inline void link_del(struct link *l)
 #define TICK_CLIENT_BYTES (16u * 1024) /* read of one client a turn, big arguments apart */
 #define TICK_US 1000                   /* then commit and reply before going on */
 #define TICK_ARENA (1024u * 1024)
-#define TICK_ARGV_STEAL 256u           /* commands of more arguments take the parser's array along */
+#define TICK_ARGV_STEAL 256u /* commands of more arguments take the parser's array along */
 
 /* ---- output ---- */
 
@@ -93,18 +93,18 @@ struct outq {
 /* ---- clients ---- */
 
 enum client_flag {
-	CL_GATHERED = 1 << 0,  /* has commands in the running tick */
-	CL_SKIP = 1 << 1,      /* the rest of them is not executed */
-	CL_STALLED = 1 << 2,   /* paused: input is kept, not looked at */
-	CL_CLOSE = 1 << 3,     /* executes no more; close when the output is out */
-	CL_DYING = 1 << 4,     /* close when the tick ends */
-	CL_CLOSING = 1 << 5,   /* uv_close was called */
-	CL_EOF = 1 << 6,       /* the other side has ended its stream */
+	CL_GATHERED = 1 << 0, /* has commands in the running tick */
+	CL_SKIP = 1 << 1,     /* the rest of them is not executed */
+	CL_STALLED = 1 << 2,  /* paused: input is kept, not looked at */
+	CL_CLOSE = 1 << 3,    /* executes no more; close when the output is out */
+	CL_DYING = 1 << 4,    /* close when the tick ends */
+	CL_CLOSING = 1 << 5,  /* uv_close was called */
+	CL_EOF = 1 << 6,      /* the other side has ended its stream */
 	CL_READING = 1 << 7,
 	CL_TCP = 1 << 8,
-	CL_BIG = 1 << 9,       /* the read under way goes into the client's own buffer */
-	CL_LEFT = 1 << 10,     /* its kept input may hold whole commands */
-	CL_DEAF = 1 << 11      /* gathered a protocol error: input is ignored */
+	CL_BIG = 1 << 9,   /* the read under way goes into the client's own buffer */
+	CL_LEFT = 1 << 10, /* its kept input may hold whole commands */
+	CL_DEAF = 1 << 11  /* gathered a protocol error: input is ignored */
 };
 
 struct client {
@@ -116,21 +116,20 @@ struct client {
 	} h;
 	struct srv *srv;
 	uint32_t flags;
-	uint32_t cmds;             /* gathered of it in this tick */
+	uint32_t cmds; /* gathered of it in this tick */
 	/* input */
-	uint64_t turn;             /* last turn of the loop it was gathered in */
-	struct buf in;             /* bytes not yet executed; empty in an idle client */
-	size_t need;               /* length of `in` at which parsing can go on; 0 unknown */
-	struct resp_parser *half;  /* parser of a command begun, else the server's shared one serves */
-	char *seg;                 /* what was gathered in this tick: [seg, seg + seg_n) */
-	size_t seg_n, seg_used;    /* seg_used: up to the end of the last whole command */
-	bool seg_own;              /* seg is memory of ours, not arena */
+	uint64_t turn;            /* last turn of the loop it was gathered in */
+	struct buf in;            /* bytes not yet executed; empty in an idle client */
+	size_t need;              /* length of `in` at which parsing can go on; 0 unknown */
+	struct resp_parser *half; /* parser of a command begun, else the server's shared one serves */
+	char *seg;                /* what was gathered in this tick: [seg, seg + seg_n) */
+	size_t seg_n, seg_used;   /* seg_used: up to the end of the last whole command */
 	struct outq out;
 	struct link all, pending, outs, waiting, dead, paused;
 	struct session s;
 	uv_write_t wreq;
 	uint64_t bytes_in, bytes_out;
-	char *addr, *laddr;        /* made when first asked for */
+	char *addr, *laddr; /* made when first asked for */
 };
 
 static inline struct client *client_of(struct session *s)
@@ -143,12 +142,12 @@ static inline struct client *client_of(struct session *s)
 /* One command, gathered and not yet executed. */
 struct gathered {
 	struct client *c;
-	const struct cmd *cmd;   /* NULL: unknown name, or (argc 0) a protocol error whose text is argv[0] */
+	const struct cmd *cmd; /* NULL: unknown name, or (argc 0) a protocol error whose text is argv[0] */
 	struct bytes *argv;
 	uint32_t argc;
 	bool hashed;
-	size_t raw;              /* where it starts in the client's seg */
-	uint64_t hash;           /* of the first key */
+	size_t raw;    /* where it starts in the client's seg */
+	uint64_t hash; /* of the first key */
 };
 
 struct tick {
@@ -158,11 +157,11 @@ struct tick {
 	unsigned clients_n;
 	char *arena;
 	size_t used;
-	void **held;             /* memory that commands point into, freed at the end */
+	void **held; /* memory that commands point into, freed at the end */
 	unsigned held_n, held_cap;
 	bool running;
 	int64_t now_us;
-	bool more_work;          /* the store has more to reclaim, or keys more to expire */
+	bool more_work; /* the store has more to reclaim, or keys more to expire */
 };
 
 /* The sink that writes RESP into a client's output. */
@@ -214,7 +213,7 @@ struct srv {
 	uv_signal_t sig_int, sig_term;
 	bool idle_on;
 	uint64_t turn;
-	int64_t expiry_at;           /* deadline the timer is set for */
+	int64_t expiry_at; /* deadline the timer is set for */
 
 	struct tick tick;
 	struct sink sink, push;
@@ -228,10 +227,10 @@ struct srv {
 	unsigned chunk_free_n;
 
 	struct listener *listeners;
-	char *listen_bind;           /* what they were opened by */
+	char *listen_bind; /* what they were opened by */
 	int64_t listen_port;
 	struct out_limit out_limits[OUT_CLASSES];
-	int64_t pause_until_ms;      /* 0: no pause */
+	int64_t pause_until_ms; /* 0: no pause */
 	bool pause_writes_only;
 	int64_t timeout_ms;
 	int64_t query_limit;
@@ -239,7 +238,7 @@ struct srv {
 	struct srv_stats stats;
 	int64_t started_ms;
 	uint64_t started_mono_us;
-	uint64_t startup_bytes;      /* of memory when serving began */
+	uint64_t startup_bytes; /* of memory when serving began */
 	uint64_t cron_runs;
 	char run_id[41], repl_id[41];
 	bool stopping, interrupted;

@@ -262,12 +262,13 @@ static const char *refuse(void *ctx, const struct session *s, const struct cmd *
 	int64_t allowed = config_i(srv->cfg, module ? CFG_ENABLE_MODULE_COMMAND : CFG_ENABLE_DEBUG_COMMAND);
 	if (allowed == 1 || (allowed == 2 && srv__client_local(client_of((struct session *)(uintptr_t)s))))
 		return NULL;
-	return module ? "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can "
-		        "run it from a local connection, otherwise you need to set this option in the configuration file, "
-		        "and then restart the server."
-	              : "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run "
-	                "it from a local connection, otherwise you need to set this option in the configuration file, and "
-	                "then restart the server.";
+	return module
+		? "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can "
+		  "run it from a local connection, otherwise you need to set this option in the configuration file, "
+		  "and then restart the server."
+		: "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run "
+		  "it from a local connection, otherwise you need to set this option in the configuration file, and "
+		  "then restart the server.";
 }
 
 void srv_attach(struct srv *srv, struct engine *e, const struct srv_pool *pool)
@@ -276,8 +277,8 @@ void srv_attach(struct srv *srv, struct engine *e, const struct srv_pool *pool)
 	srv->e = e;
 	srv->ks = engine_ks(e);
 	srv->pool = *pool;
-	srv->session_ops = (struct session_ops){.push = ops_push, .close_after_reply = ops_close_after_reply,
-		.kill = ops_kill};
+	srv->session_ops =
+		(struct session_ops){.push = ops_push, .close_after_reply = ops_close_after_reply, .kill = ops_kill};
 	engine_set_ops(e, &ops);
 	engine_set_password(e, bytes_of(config_s(srv->cfg, CFG_REQUIREPASS)));
 	engine_register(e, srv__client_cmds);

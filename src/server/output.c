@@ -9,11 +9,11 @@
 
 #include "base/check.h"
 
-#define CHUNK_KEEP 4u            /* free shared chunks kept */
-#define IOV_ONCE 256u            /* pieces given to one write */
+#define CHUNK_KEEP 4u /* free shared chunks kept */
+#define IOV_ONCE 256u /* pieces given to one write */
 #define OWN_MIN 4096u
-#define OWN_LEAVE (32u * 1024)   /* a leftover of this size may stay in a shared chunk */
-#define QUEUE_KEEP 64u           /* a drained queue of no more pieces stays with an active client */
+#define OWN_LEAVE (32u * 1024) /* a leftover of this size may stay in a shared chunk */
+#define QUEUE_KEEP 64u         /* a drained queue of no more pieces stays with an active client */
 
 /* ---- chunks ---- */
 
@@ -255,8 +255,8 @@ void srv__out_give_back(struct client *c)
 }
 
 /* Fills bufs with what may leave; neighbours become one. Returns how many, with the pieces and bytes they cover. */
-static unsigned fill_bufs(const struct client *c, uint64_t durable, uv_buf_t *bufs, unsigned max, uint32_t *pieces,
-	size_t *bytes)
+static unsigned fill_bufs(
+	const struct client *c, uint64_t durable, uv_buf_t *bufs, unsigned max, uint32_t *pieces, size_t *bytes)
 {
 	const struct outq *o = &c->out;
 	unsigned n = 0;

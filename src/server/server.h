@@ -37,7 +37,7 @@ struct srv_pool {
 	/* Keeps an object's bytes where they are until unpinned; false: it cannot now, copy them. */
 	bool (*pin)(void *ctx, uint64_t off);
 	void (*unpin)(void *ctx, uint64_t off);
-	const char *(*write_error)(void *ctx); /* NULL: all is well */
+	const char *(*write_error)(void *ctx);        /* NULL: all is well */
 	void (*set_durability)(void *ctx, int level); /* 0 always, 1 every second, 2 no, -1 the medium's default */
 	void (*stats)(void *ctx, struct srv_pool_stats *out);
 	/* Walks everything; says what it found in a line. False: something is wrong. */

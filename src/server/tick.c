@@ -3,12 +3,12 @@
 
 #include "base/check.h"
 
-#define BLOCK 16u           /* commands prefetched together */
-#define BLOCKS_AHEAD 4u     /* a power of two: the block that executes and the three in the three passes before it */
-#define BLOCK_KEYS 128u     /* keys prefetched of a block at most */
-#define CLOCK_EVERY 32u     /* commands between two looks at the clock */
-#define EXPIRE_ONCE 256u    /* keys that expire in one tick at most */
-#define WORK_BUSY 64u       /* objects reclaimed in a tick with commands */
+#define BLOCK 16u        /* commands prefetched together */
+#define BLOCKS_AHEAD 4u  /* a power of two: the block that executes and the three in the three passes before it */
+#define BLOCK_KEYS 128u  /* keys prefetched of a block at most */
+#define CLOCK_EVERY 32u  /* commands between two looks at the clock */
+#define EXPIRE_ONCE 256u /* keys that expire in one tick at most */
+#define WORK_BUSY 64u    /* objects reclaimed in a tick with commands */
 #define WORK_IDLE 2048u
 
 struct ahead {
@@ -119,8 +119,10 @@ static bool is_http(const struct gathered *g)
 
 static void turn_away_http(struct client *c)
 {
-	log_msg(LOG_WARNING, "Possible SECURITY ATTACK detected: client addr=%s talks HTTP (POST or Host:), as a web page does "
-		"that tries to reach this server. Connection closed.", srv__client_addr(c));
+	log_msg(LOG_WARNING,
+		"Possible SECURITY ATTACK detected: client addr=%s talks HTTP (POST or Host:), as a web page does "
+		"that tries to reach this server. Connection closed.",
+		srv__client_addr(c));
 	srv__client_kill(c);
 }
 

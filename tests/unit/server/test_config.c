@@ -1,6 +1,6 @@
 /* The configuration: values, files, arguments, GET, SET, REWRITE. No server. */
-#include "server/config.h"
 #include "base/mem.h"
+#include "server/config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,7 +128,8 @@ static void test_arguments_follow_the_file_and_win(void **state)
 	struct config *cfg = config_new();
 	struct errinfo ei;
 	(void)state;
-	write_file("a.conf", "# comment\n\n  port 7000\r\nTIMEOUT 5\nrequirepass \"with \\x41 space\"\nsave 60 1\nsave 30 2\n");
+	write_file(
+		"a.conf", "# comment\n\n  port 7000\r\nTIMEOUT 5\nrequirepass \"with \\x41 space\"\nsave 60 1\nsave 30 2\n");
 	char path[256];
 	snprintf(path, sizeof path, "%s", path_of("a.conf"));
 	assert_int_equal(load(cfg, &ei, 5, path, "--timeout", "9", "--maxmemory", "2kb"), ERR_OK);
@@ -150,7 +151,8 @@ static void test_includes_are_read_where_they_stand(void **state)
 	char path[256], text[600];
 	(void)state;
 	write_file("inner.conf", "port 7001\ntimeout 3\n");
-	snprintf(text, sizeof text, "port 7000\ninclude %s/inner.conf\ntimeout 4\ninclude %s/none-*.conf\n", folder, folder);
+	snprintf(
+		text, sizeof text, "port 7000\ninclude %s/inner.conf\ntimeout 4\ninclude %s/none-*.conf\n", folder, folder);
 	write_file("outer.conf", text);
 	snprintf(path, sizeof path, "%s", path_of("outer.conf"));
 	assert_int_equal(load(cfg, &ei, 1, path), ERR_OK);
@@ -176,7 +178,8 @@ static void test_nonsense_is_refused_with_line_and_reason(void **state)
 	assert_load_fails("argument must be between 0 and 65535 inclusive", ">>> 'port 65536'", "--port", "65536");
 	assert_load_fails("argument must be 'yes' or 'no'", ">>> 'daemonize maybe'", "--daemonize", "maybe");
 	assert_load_fails("argument must be a memory value", ">>> 'pool-size 1zb'", "--pool-size", "1zb");
-	assert_load_fails("must be one of the following: auto, pmem, file", ">>> 'pool-medium disk'", "--pool-medium", "disk");
+	assert_load_fails(
+		"must be one of the following: auto, pmem, file", ">>> 'pool-medium disk'", "--pool-medium", "disk");
 	assert_load_fails("Bad directive or wrong number of arguments", ">>> 'nosuch 1'", "--nosuch", "1");
 	assert_load_fails("wrong number of arguments", ">>> 'port'", "--port", NULL);
 	write_file("bad.conf", "port 1\n\nsave \"\"\ntimeout \"x\n");
@@ -230,12 +233,15 @@ static void test_set_errors_are_those_of_redis(void **state)
 	struct config *cfg = config_new();
 	(void)state;
 	assert_set_fails(cfg, "Unknown option or number of arguments for CONFIG SET - 'a'", "a", "b");
-	assert_set_fails(cfg, "Unknown option or number of arguments for CONFIG SET - 'rename-command'", "rename-command", "b");
+	assert_set_fails(
+		cfg, "Unknown option or number of arguments for CONFIG SET - 'rename-command'", "rename-command", "b");
 	assert_set_fails(cfg, "CONFIG SET failed (possibly related to argument 'databases') - can't set immutable config",
 		"databases", "3");
-	assert_set_fails(cfg, "CONFIG SET failed (possibly related to argument 'dir') - can't set protected config", "dir", "/");
+	assert_set_fails(
+		cfg, "CONFIG SET failed (possibly related to argument 'dir') - can't set protected config", "dir", "/");
 	assert_set_fails(cfg,
-		"CONFIG SET failed (possibly related to argument 'timeout') - argument must be between 0 and 2147483647 inclusive",
+		"CONFIG SET failed (possibly related to argument 'timeout') - argument must be between 0 and 2147483647 "
+		"inclusive",
 		"timeout", "-1");
 	assert_set_fails(cfg,
 		"CONFIG SET failed (possibly related to argument 'client-output-buffer-limit') - "
@@ -317,7 +323,8 @@ static void test_rewrite_keeps_lines_comments_and_order(void **state)
 	struct buf err = {0};
 	char path[256];
 	(void)state;
-	write_file("r.conf", "# mine\nport 7000\n\nTimeout 5   \nrename-command FLUSHALL \"\"\nsave 60 1\nsave 30 1\n# end\n");
+	write_file(
+		"r.conf", "# mine\nport 7000\n\nTimeout 5   \nrename-command FLUSHALL \"\"\nsave 60 1\nsave 30 1\n# end\n");
 	snprintf(path, sizeof path, "%s", path_of("r.conf"));
 	assert_int_equal(load(cfg, &ei, 1, path), ERR_OK);
 	assert_true(set(cfg, &err, 4, "timeout", "6", "requirepass", "a b\"", "maxmemory", "3mb", "loglevel", "warning"));

@@ -1,11 +1,11 @@
 /* The walk of a command through a running server: over a unix socket, on a simulated medium, with a pool whose
  * durability the test holds back at will. */
-#include "server/server.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "commands/cmd.h"
 #include "server/config.h"
+#include "server/server.h"
 #include "store/sim.h"
 #include "store/store.h"
 #include "types/ks.h"
@@ -131,8 +131,13 @@ static struct rig *rig_new(const char *const *settings)
 		assert_null(config_put(r->cfg, settings[0], settings[1]));
 	r->srv = srv_new(r->cfg);
 	r->sim = st_sim_new(SIM_BYTES, NULL);
-	const struct st_options so = {.path = "sim", .pool_size = SIM_BYTES, .medium = ST_MEDIUM_SIM, .sim = r->sim,
-		.log_size = 1 << 20, .wake = srv_wake, .wake_ctx = r->srv};
+	const struct st_options so = {.path = "sim",
+		.pool_size = SIM_BYTES,
+		.medium = ST_MEDIUM_SIM,
+		.sim = r->sim,
+		.log_size = 1 << 20,
+		.wake = srv_wake,
+		.wake_ctx = r->srv};
 	assert_int_equal(st_open(&so, &r->st, &ei), ERR_OK);
 	ks_register(r->st);
 	assert_int_equal(ks_open(r->st, &ko, &r->ks, &ei), ERR_OK);
@@ -320,7 +325,8 @@ static void test_half_closed_client_gets_its_answers(void **state)
 
 static void test_commands_may_come_in_any_pieces(void **state)
 {
-	static const char text[] = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$5\r\nhello\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n\r\nPING\r\n";
+	static const char text[] =
+		"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$5\r\nhello\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n\r\nPING\r\n";
 	struct rig *r = rig_new(NULL);
 	int a = dial(r);
 	(void)state;
@@ -361,8 +367,9 @@ static void test_pipelines_deeper_than_a_tick_keep_order(void **state)
 static void test_what_follows_auth_is_parsed_after_it(void **state)
 {
 	static const char *const settings[] = {"requirepass", "secret", NULL};
-	static const char mset[] = "*13\r\n$4\r\nMSET\r\n$1\r\na\r\n$1\r\n1\r\n$1\r\nb\r\n$1\r\n1\r\n$1\r\nc\r\n$1\r\n1\r\n$1\r\nd\r\n"
-				   "$1\r\n1\r\n$1\r\ne\r\n$1\r\n1\r\n$1\r\nf\r\n$1\r\n1\r\n";
+	static const char mset[] =
+		"*13\r\n$4\r\nMSET\r\n$1\r\na\r\n$1\r\n1\r\n$1\r\nb\r\n$1\r\n1\r\n$1\r\nc\r\n$1\r\n1\r\n$1\r\nd\r\n"
+		"$1\r\n1\r\n$1\r\ne\r\n$1\r\n1\r\n$1\r\nf\r\n$1\r\n1\r\n";
 	struct rig *r = rig_new(settings);
 	char text[512];
 	int a = dial(r), b = dial(r);
@@ -450,7 +457,9 @@ static void test_a_reply_shows_the_value_of_its_moment(void **state)
 	struct buf out = {0};
 	buf_adds(&out, "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n");
 	put_bulk(&out, v, N);
-	buf_adds(&out, "GET k\r\nSETRANGE k 5 XYZ\r\nGET k\r\nSETRANGE k 250000 !\r\nSTRLEN k\r\nGETRANGE k 199998 200001\r\nDEL k\r\nGET k\r\n");
+	buf_adds(&out,
+		"GET k\r\nSETRANGE k 5 XYZ\r\nGET k\r\nSETRANGE k 250000 !\r\nSTRLEN k\r\nGETRANGE k 199998 200001\r\nDEL "
+		"k\r\nGET k\r\n");
 	buf_adds(&want, "+OK\r\n");
 	put_bulk(&want, v, N);
 	buf_addf(&want, ":%d\r\n", N);
@@ -476,7 +485,9 @@ static void test_silenced_replies_leave_nothing_behind(void **state)
 	(void)state;
 	says(a, "SETRANGE k 300000 x\r\n");
 	hear(a, ":300001\r\n");
-	says(a, "PING\r\nCLIENT REPLY SKIP\r\nGET k\r\nECHO a\r\nCLIENT REPLY OFF\r\nGET k\r\nKEYS *\r\nCLIENT REPLY ON\r\nECHO b\r\n");
+	says(a,
+		"PING\r\nCLIENT REPLY SKIP\r\nGET k\r\nECHO a\r\nCLIENT REPLY OFF\r\nGET k\r\nKEYS *\r\nCLIENT REPLY "
+		"ON\r\nECHO b\r\n");
 	hear(a, "+PONG\r\n$1\r\na\r\n+OK\r\n$1\r\nb\r\n");
 	close(a);
 	rig_end(r);
@@ -609,7 +620,8 @@ static void test_renamed_commands_are_unknown_by_their_old_names(void **state)
 	int a = dial(r);
 	(void)state;
 	says(a, "FLUSHALL\r\necho x\r\nPARROT x\r\nPING\r\n");
-	hear(a, "-ERR unknown command 'FLUSHALL', with args beginning with: \r\n"
+	hear(a,
+		"-ERR unknown command 'FLUSHALL', with args beginning with: \r\n"
 		"-ERR unknown command 'echo', with args beginning with: 'x' \r\n$1\r\nx\r\n+PONG\r\n");
 	close(a);
 	rig_end(r);
