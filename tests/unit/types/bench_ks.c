@@ -80,6 +80,14 @@ static void op_find(struct batch *b, unsigned i)
 	sink += ks_find(ks, 0, b->k[i], &r);
 }
 
+/* A find without the access clock. */
+static void op_peek(struct batch *b, unsigned i)
+{
+	struct ks_ref r;
+
+	sink += ks_peek(ks, 0, b->k[i], &r);
+}
+
 static void op_read(struct batch *b, unsigned i)
 {
 	struct ks_ref r;
@@ -99,6 +107,19 @@ static void op_put(struct batch *b, unsigned i)
 	value[i % value_bytes] = (char)('a' + rng_below(&rng, 26));
 	reserve(KEY + value_bytes);
 	tstr_put(ks, 0, b->k[i], found ? &r : NULL, (struct bytes){value, value_bytes}, TSTR_TTL_NONE);
+}
+
+/* SET with EX 100 while time goes on: deadlines come in order, as most do. */
+static void op_put_ex(struct batch *b, unsigned i)
+{
+	static uint64_t ops;
+	struct ks_ref r;
+	bool found = ks_find_write(ks, 0, b->k[i], &r);
+
+	if (++ops % 1024 == 0)
+		ks_set_now(ks, ks_now(ks) + 1);
+	reserve(KEY + value_bytes);
+	tstr_put(ks, 0, b->k[i], found ? &r : NULL, (struct bytes){value, value_bytes}, ks_now(ks) + 100000);
 }
 
 /* All words of the value change, as in a bench of random values. */
@@ -196,6 +217,29 @@ static void run(const char *name, void (*op)(struct batch *b, unsigned i), uint6
 	fflush(stdout);
 }
 
+/* Every key has a deadline by now; all pass at once. */
+static void run_expiry(void)
+{
+	uint64_t start = cpu_ns(), n = ks_count_expires(ks, 0), ns, longest = 0;
+	unsigned dead = 0, got;
+
+	if (only && strcmp(only, "expire") != 0)
+		return;
+	ks_set_now(ks, ks_now(ks) + 10000000);
+	do {
+		ns = cpu_ns();
+		got = ks_expire_due(ks, 200);
+		st_commit(st);
+		ns = cpu_ns() - ns;
+		longest = ns > longest ? ns : longest;
+		dead += got;
+	} while (got);
+	printf("%-34s %7.1f ns/op   longest tick of 200: %llu us\n", "expire, 200 a tick",
+		(double)(cpu_ns() - start) / (double)(dead ? dead : 1), (unsigned long long)longest / 1000);
+	if (dead != n)
+		printf("expired %u of %llu\n", dead, (unsigned long long)n);
+}
+
 static void open_pool(const char *dir)
 {
 	struct errinfo ei = {0};
@@ -245,11 +289,17 @@ int main(int argc, char **argv)
 		run("the loop alone", op_nothing, n, NULL, false, false);
 		run("find", op_find, n, NULL, false, false);
 		run("find, prefetched", op_find, n, NULL, true, false);
+		run("peek (no access clock), prefetched", op_peek, n, NULL, true, false);
+		ks_track_access(ks, true);
+		run("find counting (LFU), prefetched", op_find, n, NULL, true, false);
+		ks_track_access(ks, false);
 		run("read, prefetched", op_read, n, NULL, true, false);
 		run("overwrite one word", op_put, n, NULL, false, true);
 		run("overwrite one word, prefetched", op_put, n, NULL, true, true);
 		run("overwrite all words, prefetched", op_put_all, n, NULL, true, true);
 	}
+	run("SET EX 100, first and later", op_put_ex, n, NULL, true, true);
+	run("SET EX 100, later", op_put_ex, n, NULL, true, true);
 	run("give or move a deadline", op_deadline, n, NULL, true, true);
 	report_size();
 	run("overwrite (no deadline), prefetched", op_put, n, NULL, true, true);
@@ -260,6 +310,8 @@ int main(int argc, char **argv)
 	report_size();
 	run("first INCR or SET to integer", op_incr, n, NULL, true, true);
 	run("increment, prefetched", op_incr, n, NULL, true, true);
+	run("give or move a deadline", op_deadline, n, NULL, true, true);
+	run_expiry();
 	ks_close(ks);
 	st_close(st);
 	return sink == 42;
