@@ -23,6 +23,23 @@ static void config_get(struct call *c)
 	c->r->ops->close(c->r, mark, '%', e.pairs);
 }
 
+/* enable-protected-configs local: clients of other machines may not. */
+static bool protected_from(struct call *c)
+{
+	struct srv *srv = srv_of(c);
+	if (config_i(srv->cfg, CFG_ENABLE_PROTECTED_CONFIGS) != 2 || srv__client_local(client_of(c->s)))
+		return false;
+	for (uint32_t i = 2; i < c->argc; i += 2) {
+		if (!config_protected(c->argv[i]))
+			continue;
+		reply_errorf(c->r,
+			"ERR CONFIG SET failed (possibly related to argument '%.*s') - can't set protected config",
+			(int)c->argv[i].n, c->argv[i].p);
+		return true;
+	}
+	return false;
+}
+
 static void config_set_cmd(struct call *c)
 {
 	struct srv *srv = srv_of(c);
@@ -31,6 +48,8 @@ static void config_set_cmd(struct call *c)
 		reply_syntax(c->r);
 		return;
 	}
+	if (protected_from(c))
+		return;
 	buf_adds(&err, "ERR ");
 	if (config_set(srv->cfg, srv, c->argv + 2, (c->argc - 2) / 2, &err)) {
 		reply_ok(c->r);

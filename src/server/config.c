@@ -148,6 +148,12 @@ void config_match(const struct config *cfg, const struct bytes *patterns, unsign
 
 /* ---- CONFIG SET ---- */
 
+bool config_protected(struct bytes name)
+{
+	int id = config__find(name);
+	return id >= 0 && (config__rows[id].flags & CF_PROTECTED);
+}
+
 struct change {
 	int id;
 	struct bytes name;

@@ -71,6 +71,8 @@ void config_match(const struct config *cfg, const struct bytes *patterns, unsign
  * srv: whom the apply functions act on; NULL applies nothing. */
 bool config_set(struct config *cfg, struct srv *srv, const struct bytes *pairs, unsigned n, struct buf *err);
 
+/* Whether CONFIG SET takes the directive only where enable-protected-configs says so. */
+bool config_protected(struct bytes name);
 /* Writes the values in force into the file, keeping its lines, comments and order; atomically. On failure
  * errno-style text in err. */
 bool config_rewrite(const struct config *cfg, const char *path, struct buf *err);
