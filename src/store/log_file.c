@@ -310,7 +310,7 @@ static int flush(struct st__log *l, const char **doing)
 
 static bool work_waits(const struct st__log *l)
 {
-	return l->fill.n || l->faults != l->cured ||
+	return l->fill.n || l->out.n || l->faults != l->cured ||
 		(mode_of(l) == ST_DURABLE_ALWAYS && l->synced.pos < l->written.pos);
 }
 
@@ -345,7 +345,7 @@ static void *writer(void *arg)
 			pthread_cond_wait(&l->work, &l->lock);
 			l->sleeping = false;
 		}
-		if (!work_waits(l) && l->out.n == 0)
+		if (!work_waits(l))
 			break;
 		if (l->out.n == 0)
 			take(l);

@@ -529,8 +529,10 @@ static void test_missing_big_record_is_refused(void **state)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 #define TD(f) cmocka_unit_test_setup_teardown(f, setup_disk, teardown)
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	const struct CMUnitTest tests[] = {
 		T(test_clean_close_leaves_nothing_to_replay), TD(test_clean_close_leaves_nothing_to_replay),
 		T(test_killed_process_loses_nothing_acknowledged), TD(test_killed_process_loses_nothing_acknowledged),
