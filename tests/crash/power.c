@@ -234,6 +234,8 @@ static void end(struct cut *c, bool clean)
 	struct life *l = c->l;
 	unpin_all(l);
 	uint64_t now = clean ? node_digest(&l->n) : 0;
+	c->before_ms = l->now;
+	c->seq = OPENING;
 	if (clean)
 		arm(c, 10);
 	node_end(&l->n, clean);
