@@ -29,8 +29,8 @@ static void page_children(const void *obj, size_t n, st_visit_fn visit, void *ct
 	if (!page_sound(s, n))
 		return;
 	for (unsigned k = 0; k < s->obj.flags; k++) {
-		const struct hx__bucket_layout *b = (const void *)((const char *)obj + hx__part_at(k));
-		for (uint32_t m = hx__used_bucket(b); m; m &= m - 1)
+		const struct hx__bucket_layout *b = (const void *)((const char *)obj + hx__tags_at(k));
+		for (uint32_t m = hx__used_tags(b->tag); m; m &= m - 1)
 			visit(ctx, hx__slot_off(hx__slot_get(&b->slot[__builtin_ctz(m)])));
 	}
 	for (uint32_t m = hx__used_stash(s); m; m &= m - 1)
@@ -90,8 +90,8 @@ static const char *page_object_check(const struct store *st, st_off off, const v
 	if (hx__chain(s) && (hx__ref_off(hx__chain(s)) == 0 || HX_CUTS % hx__buckets(hx__chain(s))))
 		return "impossible reference to a chained page";
 	for (unsigned k = 0; k < s->obj.flags; k++) {
-		const struct hx__bucket_layout *b = (const void *)((const char *)obj + hx__part_at(k));
-		for (uint32_t m = hx__used_bucket(b); m; m &= m - 1) {
+		const struct hx__bucket_layout *b = (const void *)((const char *)obj + hx__tags_at(k));
+		for (uint32_t m = hx__used_tags(b->tag); m; m &= m - 1) {
 			unsigned i = (unsigned)__builtin_ctz(m);
 			if (hx__bucket(b->tag[i], s->obj.flags) != k)
 				return "item in a bucket of another tag";
@@ -152,11 +152,11 @@ static void walk_items(struct walk *w, uint64_t page, unsigned depth, uint64_t p
 	const struct hx__stash_layout *s = st_view_part(w->st, off, 0);
 
 	for (unsigned k = 0; k < hx__buckets(page); k++) {
-		const struct hx__bucket_layout *b = st_view_part(w->st, off, hx__part_at(k));
-		for (uint32_t m = hx__used_bucket(b); m && !w->wrong; m &= m - 1) {
+		const uint16_t *tag = hx__tags(w->st, off, k);
+		for (uint32_t m = hx__used_tags(tag); m && !w->wrong; m &= m - 1) {
 			unsigned i = (unsigned)__builtin_ctz(m);
-			check_item(w, hx__slot_get(&b->slot[i]), b->tag[i], depth, prefix);
-			if (hx__bucket(b->tag[i], hx__buckets(page)) != k)
+			check_item(w, hx__slot(w->st, off, k, i), tag[i], depth, prefix);
+			if (hx__bucket(tag[i], hx__buckets(page)) != k)
 				w->wrong = "item in a bucket of another tag";
 		}
 	}

@@ -27,10 +27,9 @@ static inline bool find(const struct store *st, const struct hx_root *r, uint64_
 	while (page) {
 		st_off off = hx__ref_off(page);
 		unsigned bucket = hx__bucket(tag, hx__buckets(page));
-		const struct hx__bucket_layout *b = st_view_part(st, off, hx__part_at(bucket));
-		for (uint32_t m = hx__match_bucket(b, tag); m; m &= m - 1) {
+		for (uint32_t m = hx__match(hx__tags(st, off, bucket), tag); m; m &= m - 1) {
 			unsigned i = (unsigned)__builtin_ctz(m);
-			st_off item = hx__slot_off(hx__slot_get(&b->slot[i]));
+			st_off item = hx__slot_off(hx__slot(st, off, bucket, i));
 			if (LIKELY(eq(st, item, key))) {
 				*out = (struct hx_pos){item, off, (1 + bucket) * HX_SLOTS + i};
 				return true;
@@ -75,7 +74,7 @@ static inline uint64_t home_page(const struct store *st, const struct hx_root *r
 /* The bucket for the hash; page is not 0. */
 static inline const struct hx__bucket_layout *home_bucket(const struct store *st, uint64_t page, uint16_t tag)
 {
-	return st_home(st, hx__ref_off(page) + hx__part_at(hx__bucket(tag, hx__buckets(page))));
+	return st_home(st, hx__ref_off(page) + hx__tags_at(hx__bucket(tag, hx__buckets(page))));
 }
 
 void hx_prefetch_bucket(const struct store *st, const struct hx_root *r, uint64_t hash)
@@ -94,11 +93,12 @@ void hx_prefetch_slot(const struct store *st, const struct hx_root *r, uint64_t 
 	if (UNLIKELY(page == 0))
 		return;
 	const struct hx__bucket_layout *b = home_bucket(st, page, hx__tag(hash));
-	uint32_t m = hx__match_bucket(b, hx__tag(hash));
-	if (LIKELY(m != 0))
+	uint32_t m = hx__match(b->tag, hx__tag(hash));
+	if (LIKELY(m != 0)) {
 		__builtin_prefetch(&b->slot[__builtin_ctz(m)]);
-	else
+	} else {
 		__builtin_prefetch((const char *)st_home(st, hx__ref_off(page)) + offsetof(struct hx__stash_layout, mask));
+	}
 }
 
 /* The stash's item that most likely matches. */
@@ -116,7 +116,7 @@ st_off hx_prefetch_item(const struct store *st, const struct hx_root *r, uint64_
 	if (UNLIKELY(page == 0))
 		return 0;
 	const struct hx__bucket_layout *b = home_bucket(st, page, tag);
-	uint32_t m = hx__match_bucket(b, tag);
+	uint32_t m = hx__match(b->tag, tag);
 	st_off item = LIKELY(m != 0) ? hx__slot_off(hx__slot_get(&b->slot[__builtin_ctz(m)])) : home_stashed(st, page, tag);
 	if (item) {
 		const char *p = st_home(st, item);

@@ -5,8 +5,8 @@
 #include "struct/hx_layout.h"
 
 /* Pages at half fill merge; only a page below a quarter asks. */
-#define HX__HALF (HX_CAP / 2)
-#define HX__QUARTER (HX_CAP / 4)
+#define HX__HALF_PAGE (HX_CAP / 2)
+#define HX__QUARTER_PAGE (HX_CAP / 4)
 
 /* ---- hx_path.c: the way from the root to a page, made writable only as far up as a change reaches ---- */
 
@@ -86,8 +86,10 @@ static inline struct hx__item hx__item_of(st_off item, uint64_t hash, unsigned d
 }
 /* Puts an item into a page of the chain for the hash. False: it is full. */
 bool hx__put(struct store *st, struct hx_root *r, uint64_t hash, uint64_t page, struct hx__item e);
-/* The part that starts at `at` of a page, writable; its reference is corrected when it had to move. *off is updated. */
-void *hx__page_edit(struct store *st, struct hx_root *r, uint64_t hash, st_off *off, size_t at);
+/* A part of a page, writable; the page's reference is corrected when it had to move. *off is updated. */
+struct hx__stash_layout *hx__stash_edit(struct store *st, struct hx_root *r, uint64_t hash, st_off *off);
+uint16_t *hx__tags_edit(struct store *st, struct hx_root *r, uint64_t hash, st_off *off, unsigned bucket);
+struct hx__slot *hx__slot_edit(struct store *st, struct hx_root *r, uint64_t hash, st_off *off, unsigned bucket, unsigned i);
 /* The page at `from` of the chain for the hash gives its place to another one (0: to none). */
 void hx__relink(struct store *st, struct hx_root *r, uint64_t hash, st_off from, uint64_t to);
 

@@ -24,7 +24,8 @@
 #define HX_CUTS 48u
 #define HX_SLOTS 32u       /* of a bucket */
 #define HX_STASH 30u       /* slots of a page for items of full buckets */
-#define HX_PART 256u
+#define HX_PART 256u       /* the stash with its header, and each bucket */
+#define HX_HALF 16u        /* slots edited together */
 #define HX_CAP (HX_BUCKETS * HX_SLOTS + HX_STASH)
 
 /* An item: bits 0-39 offset / 16, bits 40-47 the byte of the hash that holds the next directory bits (hx__window). */
@@ -42,7 +43,8 @@ struct hx__stash_layout {
 	struct hx__slot slot[HX_STASH];
 };
 
-/* The other parts of a page, as many as it has buckets. */
+/* A bucket. Three parts for st_edit_part: the tags, and the slots by halves. So a replaced reference copies and compares
+ * 96 bytes, a removal 64. */
 struct hx__bucket_layout {
 	uint16_t tag[HX_SLOTS];     /* hash bits 15..0, 1 for 0; the bucket is tag * buckets / 2^16 */
 	struct hx__slot slot[HX_SLOTS];
@@ -125,10 +127,15 @@ static inline unsigned hx__bucket(uint16_t tag, unsigned buckets)
 	return tag * buckets >> 16;
 }
 
-/* Where a bucket's part starts in its page. */
-static inline size_t hx__part_at(unsigned bucket)
+/* Where a bucket's tags start in its page, and the half of its slots that slot i belongs to. */
+static inline size_t hx__tags_at(unsigned bucket)
 {
 	return HX_PART * (1 + (size_t)bucket);
+}
+
+static inline size_t hx__half_at(unsigned bucket, unsigned i)
+{
+	return hx__tags_at(bucket) + sizeof(uint16_t[HX_SLOTS]) + i / HX_HALF * sizeof(struct hx__slot[HX_HALF]);
 }
 
 /* The byte of the hash that slots keep in a page of this depth: it holds the directory bits depth/8*8 .. +7, so seven
@@ -140,17 +147,21 @@ static inline uint8_t hx__window(uint64_t hash, unsigned depth)
 
 /* ---- slots ---- */
 
-/* The 48 bits of a slot. Reads the two bytes before it too: tags or the mask stand there. */
 static inline uint64_t hx__slot_get(const struct hx__slot *s)
 {
-	uint64_t v;
-	memcpy(&v, (const char *)s - 2, 8);
-	return v >> 16;
+	uint32_t lo;
+	uint16_t hi;
+	memcpy(&lo, s->b, 4);
+	memcpy(&hi, s->b + 4, 2);
+	return lo | (uint64_t)hi << 32;
 }
 
 static inline void hx__slot_put(struct hx__slot *s, uint64_t v)
 {
-	memcpy(s->b, &v, 6);
+	uint32_t lo = (uint32_t)v;
+	uint16_t hi = (uint16_t)(v >> 32);
+	memcpy(s->b, &lo, 4);
+	memcpy(s->b + 4, &hi, 2);
 }
 
 static inline uint64_t hx__slot_make(st_off off, uint8_t extra)
@@ -178,6 +189,17 @@ static inline uint64_t hx__chain(const struct hx__stash_layout *s)
 static inline void hx__chain_put(struct hx__stash_layout *s, uint64_t page)
 {
 	hx__slot_put(&s->next, page ? hx__slot_make(hx__ref_off(page), (uint8_t)(hx__buckets(page) - 1)) : 0);
+}
+
+static inline const uint16_t *hx__tags(const struct store *st, st_off page, unsigned bucket)
+{
+	return st_view_part(st, page, hx__tags_at(bucket));
+}
+
+static inline uint64_t hx__slot(const struct store *st, st_off page, unsigned bucket, unsigned i)
+{
+	const struct hx__slot *half = st_view_part(st, page, hx__half_at(bucket, i));
+	return hx__slot_get(&half[i % HX_HALF]);
 }
 
 /* ---- descent ---- */

@@ -60,19 +60,14 @@ static inline uint32_t hx__match_stash(const struct hx__stash_layout *s, uint16_
 	return hx__match((const char *)s + offsetof(struct hx__stash_layout, tag), tag) & HX__STASH_LANES;
 }
 
-static inline uint32_t hx__match_bucket(const struct hx__bucket_layout *b, uint16_t tag)
-{
-	return hx__match(b, tag);
-}
-
 static inline uint32_t hx__used_stash(const struct hx__stash_layout *s)
 {
 	return ~hx__match_stash(s, 0) & HX__STASH_LANES;
 }
 
-static inline uint32_t hx__used_bucket(const struct hx__bucket_layout *b)
+static inline uint32_t hx__used_tags(const uint16_t *tag)
 {
-	return ~hx__match_bucket(b, 0);
+	return ~hx__match(tag, 0);
 }
 
 /* Stash slots in use that belong to a bucket. */

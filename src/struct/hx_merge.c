@@ -93,10 +93,10 @@ void hx__shrink(struct store *st, struct hx_root *r, const struct hx_ops *ops, u
 		st_free(st, hx__ref_off(page));
 		page = 0;
 	}
-	while (p.n && own <= HX__QUARTER) {
+	while (p.n && own <= HX__QUARTER_PAGE) {
 		uint64_t sibling = hx__path_sibling(&p);
 		unsigned sum = sum_of(st, sibling, p.s[p.n - 1].depth, own);
-		if (sum > HX__HALF || !merge(&p, ops, page, sibling & HX__PAGE))
+		if (sum > HX__HALF_PAGE || !merge(&p, ops, page, sibling & HX__PAGE))
 			break;
 		page = hx__path_page(&p);
 		own = sum;

@@ -7,11 +7,11 @@ void hx__set_take(struct hx__set *s, const struct store *st, uint64_t page)
 	st_off off = hx__ref_off(page);
 
 	for (unsigned k = 0; k < hx__buckets(page); k++) {
-		const struct hx__bucket_layout *b = st_view_part(st, off, hx__part_at(k));
-		for (uint32_t m = hx__used_bucket(b); m; m &= m - 1) {
+		const uint16_t *tag = hx__tags(st, off, k);
+		for (uint32_t m = hx__used_tags(tag); m; m &= m - 1) {
 			unsigned i = (unsigned)__builtin_ctz(m);
 			CHECK2(s->n < HX_CAP + 1, s->n, page);
-			s->e[s->n++] = (struct hx__item){hx__slot_get(&b->slot[i]), b->tag[i]};
+			s->e[s->n++] = (struct hx__item){hx__slot(st, off, k, i), tag[i]};
 		}
 	}
 	const struct hx__stash_layout *p = st_view_part(st, off, 0);
@@ -70,7 +70,7 @@ unsigned hx__page_suits(unsigned n)
 static bool page_add(char *page, unsigned buckets, uint16_t used[HX_BUCKETS + 1], const struct hx__item *e)
 {
 	unsigned bucket = hx__bucket(e->tag, buckets), i = used[bucket];
-	struct hx__bucket_layout *b = (void *)(page + hx__part_at(bucket));
+	struct hx__bucket_layout *b = (void *)(page + hx__tags_at(bucket));
 	struct hx__stash_layout *s = (void *)page;
 
 	if (LIKELY(i < HX_SLOTS)) {
@@ -128,6 +128,6 @@ unsigned hx__page_count(const struct store *st, uint64_t page)
 	unsigned n = (unsigned)__builtin_popcount(hx__used_stash(st_view_part(st, off, 0)));
 
 	for (unsigned k = 0; k < hx__buckets(page); k++)
-		n += (unsigned)__builtin_popcount(hx__used_bucket(st_view_part(st, off, hx__part_at(k))));
+		n += (unsigned)__builtin_popcount(hx__used_tags(hx__tags(st, off, k)));
 	return n;
 }

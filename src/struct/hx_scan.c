@@ -40,6 +40,7 @@ struct visit {
 	void *ctx;
 };
 
+/* Items that a bitmap names in 32 places of slots, prefetched before the first is visited. */
 static size_t visit_slots(const struct visit *v, const struct hx__slot *slot, uint32_t m)
 {
 	for (uint32_t k = m; k; k &= k - 1)
@@ -54,10 +55,12 @@ static size_t visit_bucket(const struct visit *v, uint64_t page, unsigned cut)
 {
 	unsigned buckets = hx__buckets(page), bucket = cut * buckets / HX_CUTS;
 	st_off off = hx__ref_off(page);
-	const struct hx__bucket_layout *b = st_view_part(v->st, off, hx__part_at(bucket));
 	const struct hx__stash_layout *s = st_view_part(v->st, off, 0);
+	uint32_t used = hx__used_tags(hx__tags(v->st, off, bucket));
 
-	return visit_slots(v, b->slot, hx__used_bucket(b)) + visit_slots(v, s->slot, hx__stash_of(s, bucket, buckets));
+	return visit_slots(v, st_view_part(v->st, off, hx__half_at(bucket, 0)), used & 0xffff) +
+		visit_slots(v, st_view_part(v->st, off, hx__half_at(bucket, HX_HALF)), used >> HX_HALF) +
+		visit_slots(v, s->slot, hx__stash_of(s, bucket, buckets));
 }
 
 /* From a cut on one bucket of a page, and of the pages of its chain what has the same tags. *cut moves on. */
@@ -118,8 +121,8 @@ static st_off nth(const struct store *st, uint64_t page, unsigned m)
 	const struct hx__stash_layout *s = st_view_part(st, off, 0);
 
 	for (unsigned k = 0; k <= hx__buckets(page); k++) {
-		const struct hx__bucket_layout *b = k < hx__buckets(page) ? st_view_part(st, off, hx__part_at(k)) : NULL;
-		uint32_t used = b ? hx__used_bucket(b) : hx__used_stash(s);
+		bool stash = k == hx__buckets(page);
+		uint32_t used = stash ? hx__used_stash(s) : hx__used_tags(hx__tags(st, off, k));
 		unsigned n = (unsigned)__builtin_popcount(used);
 		if (m >= n) {
 			m -= n;
@@ -127,8 +130,8 @@ static st_off nth(const struct store *st, uint64_t page, unsigned m)
 		}
 		while (m--)
 			used &= used - 1;
-		const struct hx__slot *slot = b ? b->slot : s->slot;
-		return hx__slot_off(hx__slot_get(&slot[__builtin_ctz(used)]));
+		unsigned i = (unsigned)__builtin_ctz(used);
+		return hx__slot_off(stash ? hx__slot_get(&s->slot[i]) : hx__slot(st, off, k, i));
 	}
 	return 0;
 }
@@ -140,10 +143,10 @@ static st_off slot_at(const struct store *st, uint64_t page, unsigned m)
 	unsigned i = m % HX_SLOTS;
 
 	if (m < HX_BUCKETS * HX_SLOTS) {
-		if (m / HX_SLOTS >= hx__buckets(page))
+		unsigned k = m / HX_SLOTS;
+		if (k >= hx__buckets(page) || hx__tags(st, off, k)[i] == 0)
 			return 0;
-		const struct hx__bucket_layout *b = st_view_part(st, off, hx__part_at(m / HX_SLOTS));
-		return b->tag[i] ? hx__slot_off(hx__slot_get(&b->slot[i])) : 0;
+		return hx__slot_off(hx__slot(st, off, k, i));
 	}
 	const struct hx__stash_layout *s = st_view_part(st, off, 0);
 	return s->tag[i] ? hx__slot_off(hx__slot_get(&s->slot[i])) : 0;

@@ -91,15 +91,15 @@ static bool tidy(struct store *st, struct hx_root *r, uint64_t hash, uint64_t pa
 
 	for (unsigned k = 0; k < buckets; k++) {
 		uint32_t stashed = hx__stash_of(st_view_part(st, off, 0), k, buckets);
-		uint32_t empty = stashed ? hx__match_bucket(st_view_part(st, off, hx__part_at(k)), 0) : 0;
+		uint32_t empty = stashed ? hx__match(hx__tags(st, off, k), 0) : 0;
 		if (!empty)
 			continue;
-		struct hx__bucket_layout *b = hx__page_edit(st, r, hash, &off, hx__part_at(k));
-		struct hx__stash_layout *s = hx__page_edit(st, r, hash, &off, 0);
+		struct hx__stash_layout *s = hx__stash_edit(st, r, hash, &off);
+		uint16_t *tag = hx__tags_edit(st, r, hash, &off, k);
 		for (; stashed && empty; stashed &= stashed - 1, empty &= empty - 1) {
 			unsigned from = (unsigned)__builtin_ctz(stashed), to = (unsigned)__builtin_ctz(empty);
-			b->tag[to] = s->tag[from];
-			b->slot[to] = s->slot[from];
+			tag[to] = s->tag[from];
+			*hx__slot_edit(st, r, hash, &off, k, to) = s->slot[from];
 			s->tag[from] = 0;
 		}
 		if (!stashed)

@@ -98,11 +98,20 @@ static void insert_range(uint64_t from, uint64_t to)
 	st_commit(st);
 }
 
-/* Random look-ups among the first `among` keys; how: 0 alone, 1 in batches with the three passes of prefetch. */
+#define SAMPLES 16384u
+static uint32_t took[SAMPLES];
+
+static int by_size(const void *a, const void *b)
+{
+	return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
+}
+
+/* Random look-ups among the first `among` keys; how: 0 alone, 1 in batches with the three passes of prefetch, 2 the
+ * find of these batches alone, the median of many (a clock's reading included, a few ns). */
 static void find_random(const char *what, uint64_t among, uint64_t n, int how)
 {
 	struct rng rng;
-	uint64_t keys[BATCH], hashes[BATCH], found = 0, in_find = 0;
+	uint64_t keys[BATCH], hashes[BATCH], found = 0;
 	uint64_t t = now_ns();
 
 	rng_seed(&rng, among);
@@ -122,9 +131,14 @@ static void find_random(const char *what, uint64_t among, uint64_t n, int how)
 		uint64_t t1 = how == 2 ? clock_mono_ns() : 0;
 		for (unsigned k = 0; k < BATCH; k++)
 			found += hx_find(st, &hx, hashes[k], item_eq, &keys[k]) != 0;
-		in_find += how == 2 ? clock_mono_ns() - t1 : 0;
+		if (how == 2)
+			took[i / BATCH % SAMPLES] = (uint32_t)(clock_mono_ns() - t1);
 	}
-	t = how == 2 ? in_find : now_ns() - t;
+	t = now_ns() - t;
+	if (how == 2) {
+		qsort(took, SAMPLES, sizeof(took[0]), by_size);
+		t = (uint64_t)took[SAMPLES / 2] * n / BATCH;
+	}
 	if (found != n)
 		printf("found %lu of %lu\n", found, n);
 	say(what, t, n);

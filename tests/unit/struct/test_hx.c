@@ -120,7 +120,7 @@ static void test_empty_index_has_no_node(void **state)
 	close_directed(&m);
 }
 
-static void test_insert_edits_one_part(void **state)
+static void test_insert_edits_little(void **state)
 {
 	struct mhx m;
 	(void)state;
@@ -139,7 +139,8 @@ static void test_insert_edits_one_part(void **state)
 		/* A page splits or grows once in a hundred insertions or two. */
 		if (fresh)
 			continue;
-		assert_int_equal(copied, 256);
+		/* Tags and half of the slots of a bucket; the stash when that is full. */
+		assert_true(copied == 64 + 96 || copied == 256);
 		words += m.w.st->log_words - logged;
 		plain++;
 	}
@@ -445,7 +446,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty_index_has_no_node),
-		cmocka_unit_test(test_insert_edits_one_part),
+		cmocka_unit_test(test_insert_edits_little),
 		cmocka_unit_test(test_full_page_splits_in_two),
 		cmocka_unit_test(test_directories_grow_and_go),
 		cmocka_unit_test(test_equal_hashes_chain),
