@@ -66,6 +66,8 @@ const char *config__apply_hz(struct srv *srv)
 	int64_t hz = config_i(srv->cfg, CFG_HZ);
 	if (hz < 1)
 		config_put(srv->cfg, "hz", "1");
+	else if (hz > 500)
+		config_put(srv->cfg, "hz", "500");
 	srv__cron_start(srv);
 	return NULL;
 }

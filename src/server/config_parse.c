@@ -294,8 +294,10 @@ const char *config__parse_mem_percent(const struct bytes *w, unsigned n, const c
 		return "wrong number of arguments";
 	int64_t v;
 	if (w[0].n > 1 && w[0].p[w[0].n - 1] == '%') {
-		if (!num_i64((struct bytes){w[0].p, w[0].n - 1}, &v) || v < 0 || v > 100)
+		if (!num_i64((struct bytes){w[0].p, w[0].n - 1}, &v) || v < 0)
 			return "argument must be a memory or percent value";
+		if (v > 100)
+			return "percentage argument must be less or equal to 100";
 		buf_addf(out, "%lld%%", (long long)v);
 		return NULL;
 	}
@@ -345,7 +347,7 @@ const char *config__parse_percentiles(const struct bytes *w, unsigned n, const c
 		if (!num_d(w[i], &v))
 			return "Invalid latency-tracking-info-percentiles parameters";
 		if (v < 0 || v > 100)
-			return "latency-tracking-info-percentiles should be between 0 and 100";
+			return "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]";
 		buf_addf(out, "%s%.12g", i ? " " : "", v);
 	}
 	return NULL;

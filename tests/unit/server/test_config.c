@@ -310,8 +310,8 @@ static void test_match_knows_patterns_and_other_names(void **state)
 	assert_match_gives(cfg, "maxclients=10000;", 1, (struct bytes[]){BYTES_LIT("MaxClients")});
 	assert_match_gives(cfg, "timeout=0;hz=10;", 2, (struct bytes[]){BYTES_LIT("h?"), BYTES_LIT("timeout")});
 	assert_match_gives(cfg, "slave-priority=100;", 1, (struct bytes[]){BYTES_LIT("slave-prio*")});
-	assert_match_gives(cfg, "aof-disable-auto-gc=no;", 1, (struct bytes[]){BYTES_LIT("aof-disable-auto-gc")});
-	assert_match_gives(cfg, "", 1, (struct bytes[]){BYTES_LIT("aof-disable-auto-g?")});
+	assert_match_gives(cfg, "use-exit-on-panic=no;", 1, (struct bytes[]){BYTES_LIT("use-exit-on-panic")});
+	assert_match_gives(cfg, "", 1, (struct bytes[]){BYTES_LIT("use-exit-on-pani?")});
 	assert_match_gives(cfg, "", 2, (struct bytes[]){BYTES_LIT("user"), BYTES_LIT("nosuch")});
 	config_free(cfg);
 }
