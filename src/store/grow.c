@@ -24,7 +24,7 @@ struct st__grow {
 	pthread_mutex_t lock;
 	pthread_cond_t ask, answer;
 	enum state state;
-	bool quit;
+	bool quit, complained;
 	uint64_t bytes;
 	int index; /* of the finished extent, -1: the step failed */
 };
@@ -38,23 +38,30 @@ static unsigned next_index(const struct st__pool *p)
 	return i;
 }
 
-static int step(struct store *st, uint64_t bytes)
+/* A full disk is told once, not at every attempt. */
+static int refuse(struct st__grow *g, const char *why)
 {
+	if (!g->complained)
+		log_msg(LOG_WARNING, "pool: cannot grow: %s", why);
+	g->complained = true;
+	return -1;
+}
+
+static int step(struct st__grow *g, uint64_t bytes)
+{
+	struct store *st = g->st;
 	struct st__pool *p = st->pool;
 	struct errinfo ei = {0};
 	uint64_t start, slabs;
 	unsigned index = next_index(p);
-	if (index == ST__EXTENTS_MAX) {
-		log_msg(LOG_WARNING, "pool: %s has as many extents as a pool may have", p->dir);
-		return -1;
-	}
+	if (index == ST__EXTENTS_MAX)
+		return refuse(g, "it has as many extents as a pool may have");
 	enum err e = p->ops->extent(p, index, bytes, &start, &slabs, &ei);
 	if (!e)
 		e = st__extent_format(p, index, ST__EXTENT_DATA, start, slabs);
-	if (e) {
-		log_msg(LOG_WARNING, "pool: %s", ei.msg[0] ? ei.msg : "an extent came out too small");
-		return -1;
-	}
+	if (e)
+		return refuse(g, ei.msg[0] ? ei.msg : "what is left is too small for an extent");
+	g->complained = false;
 	/* Memory that ticks store into directly: its page faults are taken here. */
 	if (!st->medium->ops->fresh_in_log)
 		(void)madvise(p->base + start, slabs * ST__SLAB, MADV_POPULATE_WRITE);
@@ -79,7 +86,7 @@ static void *run(void *arg)
 		}
 		uint64_t bytes = g->bytes;
 		pthread_mutex_unlock(&g->lock);
-		int index = step(g->st, bytes);
+		int index = step(g, bytes);
 		pthread_mutex_lock(&g->lock);
 		g->index = index;
 		__atomic_store_n(&g->state, DONE, __ATOMIC_RELEASE);
