@@ -79,14 +79,19 @@ proc measure::since {before after field} {
 	return [expr {[dict get $after $field] - [dict get $before $field]}]
 }
 
-# Both servers, warmed by a quarter of the commands, then measured in turn. Gives the medians of each (p_ and r_ fields),
+# Both servers, warmed by a quarter of the commands (again, while the pool grows from it: freed memory comes back after a
+# while, so that big values need some room to turn round in), then measured in turn. Gives the medians of each (p_ and r_ fields),
 # the ratios Perdure / Redis with the lowest and highest of the rounds, and what the machine did meanwhile.
 proc measure::line {p r op size pipe keys n} {
 	variable rounds
 	variable scale
 	set n [expr {max(100, int($n * $scale))}]
 	foreach s [list $p $r] {
-		run $s $op $size $pipe $keys [expr {max(50, $n / 4)}]
+		for {set i 0} {$i < 6} {incr i} {
+			if {[dict get [run $s $op $size $pipe $keys [expr {max(50, $n / 4)}]] grown] == 0} {
+				break
+			}
+		}
 	}
 	for {set i 0} {$i < $rounds} {incr i} {
 		foreach {who s} [expr {$i % 2 == 0 ? [list p $p r $r] : [list r $r p $p]}] {

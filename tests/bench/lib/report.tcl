@@ -61,7 +61,7 @@ proc report::head {} {
 	say
 	say "machine      $cpu, [exec nproc] processors, [expr {$total / 1048576}] GiB ([expr {$free / 1048576}] GiB available)"
 	say "system       [exec uname -sr]"
-	say "perdure      [file size $::env(PERDURE_SERVER)] bytes, commit $commit"
+	say "perdure      commit $commit; compiled [clock format [file mtime $::env(PERDURE_SERVER)] -format {%Y-%m-%d %H:%M}]"
 	say "redis        [first_line redis-server --version]"
 	say "load from    [first_line redis-benchmark --version]"
 	say "disk         $::env(BENCH_DISK): [first_line stat -f -c %T $::env(BENCH_DISK)],\
