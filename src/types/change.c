@@ -59,7 +59,7 @@ static void deadline_change(struct ks_ref *r, int64_t deadline)
 		*rec_dates(ks__record_edit(r)) = dates;
 	else
 		widen(r, dates);
-	ks__ttl_move(r->ks, r->db, r->key.hash, r->pos.item, old.filed, dates.filed);
+	ks__ttl_move(r->ks, r->db, r->key.hash, old.filed, dates.filed);
 	ks__touched(r->ks, r->db, r->key.name);
 }
 
@@ -94,7 +94,7 @@ void ks__record_put(struct ks *ks, unsigned db, struct ks_key key, st_off item)
 	from = rec_dates_get(old).filed;
 	ks__value_drop(ks, old);
 	ks__record_replace(&there, item);
-	ks__ttl_move(ks, db, key.hash, item, from, rec_dates_get(ks__record(ks, item)).filed);
+	ks__ttl_move(ks, db, key.hash, from, rec_dates_get(ks__record(ks, item)).filed);
 }
 
 void ks_rename(struct ks_ref *r, unsigned db, struct ks_key to)

@@ -130,9 +130,9 @@ bool ks__same_name(const struct store *st, st_off item, const void *name);
 
 #define KS__TTL_OPS(ks) (&(ks)->ttl)
 int ks__ttl_cmp(const struct store *st, const void *entry, const void *key, void *ctx);
-/* Brings tree and counter from one state of a record's filed deadline to another (KS__NONE: none). `item` is that
- * record, whatever it says at the moment. */
-void ks__ttl_move(struct ks *ks, unsigned db, uint64_t hash, st_off item, int64_t from, int64_t to);
+/* Brings tree and counter from one filed deadline of a record to another (KS__NONE: none). The record says the new one
+ * already, or has left the index. */
+void ks__ttl_move(struct ks *ks, unsigned db, uint64_t hash, int64_t from, int64_t to);
 /* Deletes r's expired record, as an expiry. False (nothing changed) when the store cannot be written. */
 bool ks__expire(struct ks_ref *r);
 

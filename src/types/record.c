@@ -78,12 +78,11 @@ void ks__record_replace(struct ks_ref *r, st_off item)
 void ks__record_remove(struct ks_ref *r)
 {
 	struct ks *ks = r->ks;
-	st_off item = r->pos.item;
-	int64_t filed = rec_dates_get(ks__record(ks, item)).filed;
+	int64_t filed = rec_dates_get(ks__record(ks, r->pos.item)).filed;
 
 	hx_remove(ks->st, &ks__db_edit(ks, r->db)->keys, &ks->hx, r->key.hash, &r->pos);
 	ks->moves++;
-	ks__ttl_move(ks, r->db, r->key.hash, item, filed, KS__NONE);
+	ks__ttl_move(ks, r->db, r->key.hash, filed, KS__NONE);
 }
 
 void ks__record_destroy(struct ks_ref *r)
@@ -101,7 +100,7 @@ void ks__record_insert(struct ks *ks, unsigned db, struct ks_key key, st_off ite
 
 	hx_insert(ks->st, &ks__db_edit(ks, db)->keys, &ks->hx, key.hash, item);
 	ks->moves++;
-	ks__ttl_move(ks, db, key.hash, item, KS__NONE, filed);
+	ks__ttl_move(ks, db, key.hash, KS__NONE, filed);
 	ks__access(ks, key.hash);
 }
 

@@ -107,7 +107,7 @@ static void put_over(struct ks_ref *r, const struct value *v, int64_t deadline)
 		overwrite(r, v, flags, dates);
 	else
 		ks__record_replace(r, record_of(r->ks, rec_name(old), v, dates));
-	ks__ttl_move(r->ks, r->db, r->key.hash, r->pos.item, from.filed, dates.filed);
+	ks__ttl_move(r->ks, r->db, r->key.hash, from.filed, dates.filed);
 }
 
 static void put(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, const struct value *v,

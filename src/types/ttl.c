@@ -21,7 +21,6 @@ int ks__ttl_cmp(const struct store *st, const void *entry, const void *key, void
 struct filed {
 	const struct ks *ks;
 	struct ks__ttl_layout at;
-	st_off except;
 };
 
 static bool is_filed(const struct store *st, st_off item, const void *key)
@@ -29,7 +28,7 @@ static bool is_filed(const struct store *st, st_off item, const void *key)
 	const struct ks__record_layout *r = st_view(st, item);
 	const struct filed *f = key;
 
-	return item != f->except && rec_dates_get(r).filed == f->at.filed && ks__record_hash(f->ks, r) == f->at.hash;
+	return rec_dates_get(r).filed == f->at.filed && ks__record_hash(f->ks, r) == f->at.hash;
 }
 
 /* ---- keeping the tree ---- */
@@ -51,7 +50,7 @@ static void entry_remove(struct ks *ks, struct ks__db_layout *d, struct ks__ttl_
 		d->first = first_of(ks, d);
 }
 
-void ks__ttl_move(struct ks *ks, unsigned db, uint64_t hash, st_off item, int64_t from, int64_t to)
+void ks__ttl_move(struct ks *ks, unsigned db, uint64_t hash, int64_t from, int64_t to)
 {
 	struct ks__db_layout *d;
 
@@ -61,7 +60,7 @@ void ks__ttl_move(struct ks *ks, unsigned db, uint64_t hash, st_off item, int64_
 	if (from == KS__NONE) {
 		d->expires++;
 	} else {
-		struct filed f = {ks, {from, hash}, item};
+		struct filed f = {ks, {from, hash}};
 
 		if (LIKELY(!hx_find(ks->st, &d->keys, hash, is_filed, &f)))
 			entry_remove(ks, d, f.at);
@@ -105,14 +104,14 @@ static void refile(struct ks_ref *r, int64_t from)
 	int64_t to = rec_dates(rec)->deadline;
 
 	rec_dates(rec)->filed = to;
-	ks__ttl_move(r->ks, r->db, r->key.hash, r->pos.item, from, to);
+	ks__ttl_move(r->ks, r->db, r->key.hash, from, to);
 }
 
 /* What a due entry asks for; true when a key was deleted. */
 static bool fire(struct ks *ks, unsigned db, struct ks__ttl_layout e)
 {
 	const struct ks__db_layout *d = ks__db(ks, db);
-	struct filed f = {ks, e, 0};
+	struct filed f = {ks, e};
 	struct ks_ref r = {.ks = ks, .db = db, .moves = ks->moves};
 	const struct ks__record_layout *rec;
 

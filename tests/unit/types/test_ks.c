@@ -137,6 +137,26 @@ static void test_a_ref_outlives_changes_of_other_keys(void **state)
 	world_close(&w);
 }
 
+static void test_a_ref_follows_what_another_ref_of_its_key_does(void **state)
+{
+	struct world w;
+	struct ks_ref a, b;
+
+	(void)state;
+	world_open(&w, 16 << 20, 1);
+	world_set(&w, 0, "k", "short");
+	a = world_ref(&w, 0, "k");
+	b = world_ref(&w, 0, "k");
+	world_reserve(&w, 1000);
+	tstr_put(w.ks, 0, a.key, &a, world_fill('L', 900), TSTR_TTL_NONE);
+	ks_set_deadline(&b, 2000000);
+	assert_int_equal(ks_ref_deadline(&a), 2000000);
+	assert_int_equal(strspn(world_get(&w, 0, "k"), "L"), 900);
+	ks_delete(&a);
+	world_check(&w);
+	world_close(&w);
+}
+
 static void test_rename_moves_value_and_deadline(void **state)
 {
 	struct world w;
@@ -529,6 +549,7 @@ int main(void)
 		cmocka_unit_test(test_keys_of_every_length_are_told_apart),
 		cmocka_unit_test(test_delete_takes_key_deadline_and_rope),
 		cmocka_unit_test(test_a_ref_outlives_changes_of_other_keys),
+		cmocka_unit_test(test_a_ref_follows_what_another_ref_of_its_key_does),
 		cmocka_unit_test(test_rename_moves_value_and_deadline),
 		cmocka_unit_test(test_rename_moves_a_rope_without_copying_it),
 		cmocka_unit_test(test_copy_is_deep_and_keeps_encoding_and_deadline),

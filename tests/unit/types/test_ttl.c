@@ -83,6 +83,35 @@ static void test_active_expiry_takes_due_keys_of_all_databases_oldest_first(void
 	world_close(&w);
 }
 
+static void note_order(void *ctx, unsigned db, struct bytes key)
+{
+	char *order = ctx;
+
+	(void)db;
+	strncat(order, key.p, key.n);
+}
+
+static void test_one_call_goes_back_and_forth_between_databases(void **state)
+{
+	struct world w;
+	char order[32] = "";
+
+	(void)state;
+	world_open(&w, 16 << 20, 3);
+	world_set_at(&w, 0, "b", "v", 1000020);
+	world_set_at(&w, 0, "e", "v", 1000050);
+	world_set_at(&w, 1, "a", "v", 1000010);
+	world_set_at(&w, 1, "d", "v", 1000040);
+	world_set_at(&w, 2, "c", "v", 1000030);
+	world_set_at(&w, 2, "f", "v", 1000060);
+	ks_observe(w.ks, &(struct ks_observer){order, note_order, NULL, NULL});
+	ks_set_now(w.ks, 1000100);
+	assert_int_equal(ks_expire_due(w.ks, 100), 6);
+	assert_string_equal(order, "abcdef");
+	world_check(&w);
+	world_close(&w);
+}
+
 static void test_many_keys_of_one_deadline_expire_within_the_bound(void **state)
 {
 	struct world w;
@@ -254,6 +283,25 @@ static void test_rename_and_copy_over_an_expired_key_expire_it(void **state)
 	world_close(&w);
 }
 
+/* Deadlines as far away as numbers go. */
+static void test_a_deadline_at_the_end_of_time_is_kept(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, 16 << 20, 1);
+	world_set_at(&w, 0, "k", "v", INT64_MAX);
+	world_check(&w);
+	assert_int_equal(world_deadline(&w, 0, "k"), INT64_MAX);
+	assert_int_equal(ks_next_deadline(w.ks), INT64_MAX);
+	set_deadline(&w, "k", 1000010);
+	assert_int_equal(ks_next_deadline(w.ks), 1000010);
+	ks_set_now(w.ks, 1000011);
+	assert_int_equal(ks_expire_due(w.ks, 10), 1);
+	world_check(&w);
+	world_close(&w);
+}
+
 static void test_average_lifetime_is_the_mean(void **state)
 {
 	struct world w;
@@ -328,6 +376,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_key_lives_through_the_millisecond_of_its_deadline),
 		cmocka_unit_test(test_active_expiry_takes_due_keys_of_all_databases_oldest_first),
+		cmocka_unit_test(test_one_call_goes_back_and_forth_between_databases),
 		cmocka_unit_test(test_many_keys_of_one_deadline_expire_within_the_bound),
 		cmocka_unit_test(test_extending_refiles_only_when_the_old_entry_fires),
 		cmocka_unit_test(test_shortening_refiles_at_once),
@@ -335,6 +384,7 @@ int main(void)
 		cmocka_unit_test(test_a_deadline_finds_room_in_every_form_of_record),
 		cmocka_unit_test(test_without_active_expiry_keys_go_when_they_are_met),
 		cmocka_unit_test(test_rename_and_copy_over_an_expired_key_expire_it),
+		cmocka_unit_test(test_a_deadline_at_the_end_of_time_is_kept),
 		cmocka_unit_test(test_average_lifetime_is_the_mean),
 		cmocka_unit_test(test_keys_of_one_hash_and_deadline_share_an_entry),
 	};
