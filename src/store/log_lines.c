@@ -176,6 +176,19 @@ static const struct st__record_layout *newest_below(struct lines *l, uint64_t be
 	return newest;
 }
 
+/* Where the record `newest` is the last that was written whole, every other head is what the last 64 records left, but
+ * for the one that may have been torn. Others were written later and damaged since: replaying this one would undo what
+ * they have stored home. */
+static bool heads_fit(const struct lines *l, uint64_t newest)
+{
+	for (uint64_t i = 0; i < ST__HEADS; i++) {
+		uint64_t back = (newest - i) % ST__HEADS;
+		if (i != (newest + 1) % ST__HEADS && l->heads[i].seq != (back < newest ? newest - back : 0))
+			return false;
+	}
+	return true;
+}
+
 static enum err lines_recover(struct st__medium *m, bool clean,
 	enum err (*replay)(struct store *, const struct st__record_layout *, const uint64_t *), uint64_t *seq_out,
 	uint64_t *salt_out, struct errinfo *ei)
@@ -184,6 +197,9 @@ static enum err lines_recover(struct st__medium *m, bool clean,
 	const struct st__record_layout *newest = newest_below(l, UINT64_MAX);
 	*seq_out = 0;
 	*salt_out = 0;
+	if (!clean && !heads_fit(l, newest ? newest->seq : 0))
+		return err_set(ei, ERR_CORRUPT, "the pool's log is damaged: records are missing from it; restore the pool from a "
+			"backup");
 	if (!newest)
 		return ERR_OK;
 	*seq_out = newest->seq;

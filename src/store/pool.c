@@ -25,6 +25,9 @@ struct pool {
 	uint64_t mapped;    /* bytes in parts */
 	uint64_t grow;      /* least step */
 	uint64_t uuid;      /* that libpmemobj's pointers carry */
+	uint64_t *object;   /* offsets of all its objects as of opening, ascending: what an extent's pointer may name */
+	size_t objects;
+	unsigned first_new; /* extents from this one on were added by this process */
 	bool stuck;         /* libpmemobj lost count of its parts: no growth before the next open */
 };
 
@@ -66,10 +69,33 @@ static enum err usable(struct st__pool *p, uint64_t off, uint64_t bytes, uint64_
 	return ERR_OK;
 }
 
+/* libpmemobj trusts the pointers it is asked about, and dies of a wrong one: they are checked against a walk over its
+ * heap, one step an extent. */
+static void list_objects(struct pool *q)
+{
+	size_t cap = 0;
+	for (PMEMoid o = pmemobj_first(q->pop); !OID_IS_NULL(o) && q->objects < ST__EXTENTS_MAX; o = pmemobj_next(o)) {
+		if (q->objects == cap) {
+			cap = cap ? cap * 2 : 64;
+			q->object = mem_realloc(q->object, cap * sizeof(*q->object));
+		}
+		q->object[q->objects++] = o.off;
+	}
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
 static enum err pool_locate(struct st__pool *p, unsigned index, uint64_t *start, uint64_t *slabs, struct errinfo *ei)
 {
 	const struct st__extent_ref_layout *x = &p->root->extent[index];
-	if (x->pool_uuid != pool_of(p)->uuid || x->off % 16 != 0 || x->off >= pool_of(p)->mapped)
+	const struct pool *q = pool_of(p);
+	bool known = index >= q->first_new ||
+		bsearch(&x->off, q->object, q->objects, sizeof(*q->object), compare_offsets);
+	if (x->pool_uuid != q->uuid || x->off % 16 != 0 || x->off >= q->mapped || !known)
 		return err_set(ei, ERR_CORRUPT, "extent %u of the pool %s leads outside of it; restore the pool from a backup", index,
 			p->dir);
 	uint64_t bytes = pmemobj_alloc_usable_size((PMEMoid){x->pool_uuid, x->off});
@@ -169,6 +195,8 @@ static enum err pool_extent(struct st__pool *p, unsigned index, uint64_t bytes, 
 		return err_set(ei, ERR_FULL, "the pool %s has no room for another extent", p->dir);
 	if (ei)
 		*ei = (struct errinfo){0};
+	if (q->first_new > index)
+		q->first_new = index;
 	return pool_locate(p, index, start, slabs, ei);
 }
 
@@ -197,6 +225,7 @@ static void pool_close(struct st__pool *p)
 	for (unsigned i = 0; i < p->n_parts; i++)
 		close(p->parts[i].fd);
 	mem_free(p->parts);
+	mem_free(q->object);
 	if (q->dirfd >= 0)
 		close(q->dirfd);
 	mem_free(q);
@@ -306,7 +335,10 @@ static enum err open_pool(struct pool *q, const struct st_options *o, const stru
 		if (e)
 			return e;
 	}
-	return find_root(q, ei);
+	enum err e = find_root(q, ei);
+	if (!e)
+		list_objects(q);
+	return e;
 }
 
 enum err st__pool_open(const struct st_options *o, struct st__pool **out, struct errinfo *ei)
@@ -329,6 +361,7 @@ enum err st__pool_open(const struct st_options *o, struct st__pool **out, struct
 	}
 	struct pool *q = mem_zalloc(sizeof(*q));
 	q->dirfd = d.fd;
+	q->first_new = ST__EXTENTS_MAX;
 	q->grow = o->pool_grow < ST__PART_MIN ? ST__PART_MIN : o->pool_grow;
 	struct st__pool *p = &q->p;
 	p->ops = &pool_ops;
