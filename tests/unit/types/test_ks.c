@@ -70,6 +70,41 @@ static void test_keys_of_every_length_are_told_apart(void **state)
 	world_close(&w);
 }
 
+/* Hashes that collide leave it to the comparison of the bytes, wherever these differ. */
+static void test_keys_of_one_hash_are_told_apart_by_any_byte(void **state)
+{
+	enum { N = 2500 };
+	static const char *const forms[] = {"%04d", "%04d----", "----%04d----", "%04d------------", "--------%04d--------",
+		"------------%04d", "----------------%04d------------", "----------------%04d----------------"};
+	struct world w = {.bytes = 64 << 20, .databases = 8, .weak = true};
+	char name[64];
+
+	(void)state;
+	world_mount(&w, NULL);
+	for (unsigned f = 0; f < 8; f++) {
+		for (int i = 0; i < N; i++) {
+			struct ks_ref r;
+
+			snprintf(name, sizeof(name), forms[f], i);
+			assert_false(ks_find(w.ks, f, world_key(&w, name), &r));
+			world_reserve(&w, 64);
+			tstr_put_i64(w.ks, f, world_key(&w, name), NULL, i, TSTR_TTL_NONE);
+		}
+		st_commit(w.st);
+		for (int i = 0; i < N; i++) {
+			struct ks_ref r;
+			int64_t v;
+
+			snprintf(name, sizeof(name), forms[f], i);
+			r = world_ref(&w, f, name);
+			assert_true(tstr_held_i64(&r, &v));
+			assert_int_equal(v, i);
+		}
+	}
+	world_check(&w);
+	world_close(&w);
+}
+
 static void test_delete_takes_key_deadline_and_rope(void **state)
 {
 	struct world w;
@@ -547,6 +582,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_key_is_found_in_its_database_only),
 		cmocka_unit_test(test_keys_of_every_length_are_told_apart),
+		cmocka_unit_test(test_keys_of_one_hash_are_told_apart_by_any_byte),
 		cmocka_unit_test(test_delete_takes_key_deadline_and_rope),
 		cmocka_unit_test(test_a_ref_outlives_changes_of_other_keys),
 		cmocka_unit_test(test_a_ref_follows_what_another_ref_of_its_key_does),
