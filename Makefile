@@ -133,9 +133,11 @@ run: ## install what is missing, build, start the server on port 6379 (ARGS="--p
 check: ## install what is missing, build, run every test
 	@deps/install build test
 	@$(MAKE) check-programs
-	@$(RUN) unit lint client tcl crash oracle fuzz
+	@$(SAN) check-sanitized
+	@$(RUN) unit lint client tcl crash oracle fuzz --build $(BUILD)/asan --short unit tcl crash
 
 check-programs: all $(UNIT) $(CRASH) $(CLIENT) $(ORACLE) $(FUZZ)
+check-sanitized: all $(UNIT) $(CRASH)
 
 test-unit: $(UNIT) ## unit tests of every room
 	@$(RUN) unit
@@ -167,15 +169,17 @@ lint: $(foreach r,$(ROOMS),$(DBG)/lib$(r).a) ## layers, sizes, names, banned cal
 format: ## clang-format over files changed since the last commit (F="files" for others)
 	@tests/lint/format $(F)
 
-# Sanitizer builds run the unit, Tcl and crash tests.
-asan: ## the tests under the address sanitizer
-	@$(MAKE) BUILD=$(BUILD)/asan CFLAGS="-O1 -g -fsanitize=address -fno-omit-frame-pointer" \
-		EXTRA=-DPERDURE_NO_JEMALLOC LDFLAGS="-fsanitize=address" sanitized
-ubsan: ## the tests under the undefined-behaviour sanitizer
-	@$(MAKE) BUILD=$(BUILD)/ubsan CFLAGS="-O1 -g -fsanitize=undefined -fno-sanitize-recover=undefined" \
-		LDFLAGS="-fsanitize=undefined" sanitized
-sanitized: all $(UNIT) $(CRASH)
-	@$(RUN) unit tcl crash
+# Sanitizer builds, in trees of their own, run the unit, Tcl and crash tests.
+SAN := $(MAKE) BUILD=$(BUILD)/asan EXTRA=-DPERDURE_NO_JEMALLOC LDFLAGS="-fsanitize=address,undefined" \
+	CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+UBSAN := $(MAKE) BUILD=$(BUILD)/ubsan LDFLAGS="-fsanitize=undefined" \
+	CFLAGS="-O2 -g -fsanitize=undefined -fno-sanitize-recover=undefined"
+asan: ## the unit, Tcl and crash tests under the address and undefined-behaviour sanitizers
+	@$(SAN) check-sanitized
+	@tests/run/run --build $(BUILD)/asan --short unit tcl crash
+ubsan: ## the same under the undefined-behaviour sanitizer alone (with jemalloc)
+	@$(UBSAN) check-sanitized
+	@tests/run/run --build $(BUILD)/ubsan --short unit tcl crash
 
 fuzz: $(FUZZ) ## the fuzzers, FUZZ_TIME seconds each (60)
 	@FUZZ_TIME=$${FUZZ_TIME:-60} $(RUN) fuzz
@@ -201,7 +205,7 @@ clean: ## remove what was built (never a pool)
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | while IFS='	' read -r t d; do printf '  %-12s %s\n' "$$t" "$$d"; done
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -mindepth 1 \( -name asan -o -name ubsan \) -prune -o -name '*.d' -print 2>/dev/null)
 .SECONDARY:
 .PHONY: all run check check-programs test-unit test-tcl test-crash test-client test-oracle test-one lint format asan ubsan \
-	sanitized fuzz bench test-dax install clean help
+	check-sanitized fuzz bench test-dax install clean help
