@@ -1,7 +1,8 @@
 /* Finding in a counted B+tree: by key, by rank, and along. */
 #include "struct/bt_int.h"
 
-unsigned bt__lower(const struct store *st, const struct bt_ops *ops, const struct bt__node_layout *leaf, const void *key)
+unsigned bt__lower(
+	const struct store *st, const struct bt_ops *ops, const struct bt__node_layout *leaf, const void *key)
 {
 	unsigned lo = 0, hi = leaf->n;
 
@@ -30,7 +31,8 @@ unsigned bt__child(const struct store *st, const struct bt_ops *ops, const struc
 	return lo - 1;
 }
 
-bool bt__path_find(struct bt__path *p, const struct store *st, const struct bt_root *r, const struct bt_ops *ops, const void *key)
+bool bt__path_find(
+	struct bt__path *p, const struct store *st, const struct bt_root *r, const struct bt_ops *ops, const void *key)
 {
 	st_off off = r->node;
 
@@ -38,6 +40,7 @@ bool bt__path_find(struct bt__path *p, const struct store *st, const struct bt_r
 	CHECK2(p->n <= BT_LEVELS, p->n, 0);
 	for (unsigned k = 0; k < p->n; k++) {
 		struct bt__node_layout *x = (void *)(uintptr_t)st_view(st, off);
+		bt__near(x, k == p->n - 1 ? BT__LEAF_BYTES : BT__INNER_BYTES);
 		p->s[k].node = x;
 		if (k == p->n - 1) {
 			unsigned i = bt__lower(st, ops, x, key);
@@ -50,8 +53,8 @@ bool bt__path_find(struct bt__path *p, const struct store *st, const struct bt_r
 	return false;
 }
 
-bool bt_find(const struct store *st, const struct bt_root *r, const struct bt_ops *ops, const void *key,
-	void *entry_out)
+bool bt_find(
+	const struct store *st, const struct bt_root *r, const struct bt_ops *ops, const void *key, void *entry_out)
 {
 	struct bt__path p;
 
@@ -128,8 +131,8 @@ static bool turn(struct bt_iter *it, bool back)
 	return false;
 }
 
-void bt_seek(struct bt_iter *it, const struct store *st, const struct bt_root *r, const struct bt_ops *ops,
-	const void *key)
+void bt_seek(
+	struct bt_iter *it, const struct store *st, const struct bt_root *r, const struct bt_ops *ops, const void *key)
 {
 	it->st = st;
 	it->ops = ops;

@@ -9,14 +9,14 @@
 #include "store/store.h"
 
 struct bt_root {
-	uint64_t node;  /* 0: empty */
+	uint64_t node; /* 0: empty */
 	uint64_t count;
 	uint32_t levels;
 	uint32_t pad;
 };
 
 struct bt_ops {
-	uint32_t entry;  /* bytes an entry, a multiple of 8, 8 to 64 */
+	uint32_t entry; /* bytes an entry, a multiple of 8, 8 to 64 */
 	/* Orders the entry against a key; total. */
 	int (*cmp)(const struct store *st, const void *entry, const void *key, void *ctx);
 	void *ctx;
@@ -33,8 +33,8 @@ struct bt_ops {
 bool bt_insert(struct store *st, struct bt_root *r, const struct bt_ops *ops, const void *entry, const void *key);
 /* Takes the entry equal to key out, copying it to entry_out (may be NULL). False when it is not there. */
 bool bt_remove(struct store *st, struct bt_root *r, const struct bt_ops *ops, const void *key, void *entry_out);
-bool bt_find(const struct store *st, const struct bt_root *r, const struct bt_ops *ops, const void *key,
-	void *entry_out);
+bool bt_find(
+	const struct store *st, const struct bt_root *r, const struct bt_ops *ops, const void *key, void *entry_out);
 /* Entries below key. */
 uint64_t bt_rank(const struct store *st, const struct bt_root *r, const struct bt_ops *ops, const void *key);
 /* The entry at a rank (< count). */
@@ -52,8 +52,8 @@ struct bt_iter {
 	} path[BT_LEVELS];
 };
 /* At the first entry at or above key (NULL: the first); at the end when there is none. */
-void bt_seek(struct bt_iter *it, const struct store *st, const struct bt_root *r, const struct bt_ops *ops,
-	const void *key);
+void bt_seek(
+	struct bt_iter *it, const struct store *st, const struct bt_root *r, const struct bt_ops *ops, const void *key);
 /* The current entry (valid until the tick changes the tree), NULL at the end and before the first. */
 const void *bt_entry(const struct bt_iter *it);
 /* From the end bt_prev leads to the last entry, from before the first bt_next to that. */

@@ -96,7 +96,8 @@ static unsigned split_at(const struct bt__node_layout *x, unsigned i, bool first
 	return x->n / 2u;
 }
 
-static struct split leaf_split(struct store *st, struct bt__node_layout *left, unsigned i, const void *entry, bool first, bool last)
+static struct split leaf_split(
+	struct store *st, struct bt__node_layout *left, unsigned i, const void *entry, bool first, bool last)
 {
 	struct split s;
 	unsigned m = split_at(left, i, first, last);
@@ -116,7 +117,8 @@ static struct split leaf_split(struct store *st, struct bt__node_layout *left, u
 }
 
 /* The same for an inner node whose child i has split: `new` goes to i + 1. Its left part has its new count already. */
-static struct split inner_split(struct store *st, struct bt__node_layout *left, unsigned i, const struct split *new, bool last)
+static struct split inner_split(
+	struct store *st, struct bt__node_layout *left, unsigned i, const struct split *new, bool last)
 {
 	struct split s;
 	unsigned at = i + 1, m = split_at(left, at, false, last);

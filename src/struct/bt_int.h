@@ -10,12 +10,9 @@
 
 #include "struct/bt.h"
 
-#ifndef BT__LEAF_BYTES
+/* Measured with 512 to 2,048: README.md. */
 #define BT__LEAF_BYTES 1024u
-#endif
-#ifndef BT__INNER_BYTES
 #define BT__INNER_BYTES 1024u
-#endif
 
 struct bt__node_layout {
 	struct st_obj obj;
@@ -86,10 +83,18 @@ static inline size_t bt__inner_bytes(unsigned cap, unsigned entry)
 	return sizeof(struct bt__node_layout) + bt__slots_bytes(cap) + (size_t)cap * (16 + entry);
 }
 
+/* A search of a node that is far away would wait for one line after the other; this asks for all at once. */
+static inline void bt__near(const void *node, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += 64)
+		__builtin_prefetch((const char *)node + at);
+}
+
 /* ---- bt.c ---- */
 
 /* The first entry of a leaf at or above key. */
-unsigned bt__lower(const struct store *st, const struct bt_ops *ops, const struct bt__node_layout *leaf, const void *key);
+unsigned bt__lower(
+	const struct store *st, const struct bt_ops *ops, const struct bt__node_layout *leaf, const void *key);
 /* The child of an inner node that key belongs to. */
 unsigned bt__child(const struct store *st, const struct bt_ops *ops, const struct bt__node_layout *x, const void *key);
 
@@ -102,7 +107,8 @@ struct bt__path {
 	} s[BT_LEVELS];
 };
 /* Finds key's place. True when an equal entry stands there. The nodes are only for reading. */
-bool bt__path_find(struct bt__path *p, const struct store *st, const struct bt_root *r, const struct bt_ops *ops, const void *key);
+bool bt__path_find(
+	struct bt__path *p, const struct store *st, const struct bt_root *r, const struct bt_ops *ops, const void *key);
 /* Makes every node on the path writable, and adds delta to the counts on it. */
 void bt__path_edit(struct bt__path *p, struct store *st, struct bt_root *r, int delta);
 

@@ -24,7 +24,7 @@ static bool fit(const struct bt__node_layout *x, uint64_t n)
 	return n <= x->cap * 3u / 4;
 }
 
-/* Child i + 1 of parent moves into child i. level_leaf: they are leaves. */
+/* Child i + 1 of parent moves into child i. */
 static void merge(struct store *st, struct bt__node_layout *parent, unsigned i, bool leaves)
 {
 	struct bt__node_layout *left = st_edit(st, bt__ref(parent, i));

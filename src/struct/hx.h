@@ -17,10 +17,10 @@ struct hx_root {
 	uint64_t count; /* items */
 };
 
-/* Makes a uniform 64-bit hash one whose upper 44 bits are denser by up to two towards one end (x + x(1-x)/3 for x in 0..1,
- * near log2(1+x)). Pages of uniform hashes fill up and split all at the same time, and how full they are goes up and down
- * between a half and all with every doubling; with this some split at any time, and they are 0.7 full always. Owners
- * of big indexes hash through it once; the index itself takes any 64-bit hash. */
+/* Makes a uniform 64-bit hash one whose upper 44 bits are denser, by up to two, towards one end: x + x(1-x)/3 for x
+ * in 0..1, near log2(1+x). Pages of uniform hashes fill up and split all at the same time, so that how full they are
+ * goes up and down with every doubling; with this some split at any time, and the bytes of index a key stay the
+ * same. Owners of big indexes hash through it once; the index itself takes any 64-bit hash. */
 static inline uint64_t hx_spread(uint64_t hash)
 {
 	uint64_t t = (uint64_t)((unsigned __int128)hash * ~hash >> 64);
@@ -44,8 +44,8 @@ struct hx_pos {
 	st_off page;
 	uint32_t slot;
 };
-bool hx_locate(const struct store *st, const struct hx_root *r, uint64_t hash, hx_eq eq, const void *key,
-	struct hx_pos *out);
+bool hx_locate(
+	const struct store *st, const struct hx_root *r, uint64_t hash, hx_eq eq, const void *key, struct hx_pos *out);
 
 /* Bytes that one hx_insert, hx_replace or hx_edit may allocate: what to st_reserve beside the item. */
 #define HX_RESERVE (64u * 1024)
@@ -68,9 +68,10 @@ st_off hx_prefetch_item(const struct store *st, const struct hx_root *r, uint64_
 
 /* ---- walking ---- */
 
-/* Visits the items of one or more buckets from cursor on, at least `want` where there are as many; returns
- * the next cursor, 0 at the end. Cursors are below 2^53. Items that are there from the first call to the last are
- * visited at least once, whatever splits, merges, insertions and removals come between. fn must not change the index. */
+/* Visits the items of one or more whole buckets from cursor on, at least `want` where there are as many; returns the
+ * next cursor, 0 at the end. Cursors are below 2^53, and any number is taken for one. Items that are there from the
+ * first call to the last are visited at least once, whatever splits, merges, insertions and removals come between.
+ * fn must not change the index. */
 uint64_t hx_scan(const struct store *st, const struct hx_root *r, const struct hx_ops *ops, uint64_t cursor,
 	size_t want, void (*fn)(void *ctx, st_off item), void *ctx);
 /* An item, each (nearly) equally likely; 0 when empty. */

@@ -131,7 +131,7 @@ struct walk {
 	const struct hx_ops *ops; /* NULL: items are not looked at */
 	struct hx_stats stats;
 	const char *wrong;
-	unsigned deep;            /* the root's hint */
+	unsigned deep; /* the root's hint */
 };
 
 static void check_item(struct walk *w, uint64_t v, uint16_t tag, unsigned depth, uint64_t prefix)

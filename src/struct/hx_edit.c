@@ -45,7 +45,8 @@ uint16_t *hx__tags_edit(struct store *st, struct hx_root *r, uint64_t hash, st_o
 	return part_edit(st, r, hash, off, hx__tags_at(bucket), sizeof(uint16_t[HX_SLOTS]));
 }
 
-struct hx__slot *hx__slot_edit(struct store *st, struct hx_root *r, uint64_t hash, st_off *off, unsigned bucket, unsigned i)
+struct hx__slot *hx__slot_edit(
+	struct store *st, struct hx_root *r, uint64_t hash, st_off *off, unsigned bucket, unsigned i)
 {
 	struct hx__slot *half = part_edit(st, r, hash, off, hx__half_at(bucket, i), sizeof(struct hx__slot[HX_HALF]));
 	return &half[i % HX_HALF];
@@ -143,7 +144,8 @@ static unsigned remove_stashed(struct store *st, struct hx_root *r, uint64_t has
 }
 
 /* Empties a slot of a bucket; returns how many items are left in it. */
-static unsigned remove_bucketed(struct store *st, struct hx_root *r, uint64_t hash, st_off *page, unsigned bucket, unsigned i)
+static unsigned remove_bucketed(
+	struct store *st, struct hx_root *r, uint64_t hash, st_off *page, unsigned bucket, unsigned i)
 {
 	uint16_t *tag = hx__tags_edit(st, r, hash, page, bucket);
 

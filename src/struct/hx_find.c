@@ -3,8 +3,8 @@
 #include "struct/hx_match.h"
 
 /* Searches the stash of one page. */
-static bool find_stashed(const struct store *st, const struct hx__stash_layout *s, uint16_t tag, hx_eq eq, const void *key,
-	struct hx_pos *out)
+static bool find_stashed(const struct store *st, const struct hx__stash_layout *s, uint16_t tag, hx_eq eq,
+	const void *key, struct hx_pos *out)
 {
 	for (uint32_t m = hx__match_stash(s, tag); m; m &= m - 1) {
 		unsigned i = (unsigned)__builtin_ctz(m);
@@ -18,8 +18,8 @@ static bool find_stashed(const struct store *st, const struct hx__stash_layout *
 	return false;
 }
 
-static inline bool find(const struct store *st, const struct hx_root *r, uint64_t hash, hx_eq eq, const void *key,
-	struct hx_pos *out)
+static inline bool find(
+	const struct store *st, const struct hx_root *r, uint64_t hash, hx_eq eq, const void *key, struct hx_pos *out)
 {
 	uint64_t page = hx__page_of(st, r, hash, NULL);
 	uint16_t tag = hx__tag(hash);
@@ -51,8 +51,8 @@ st_off hx_find(const struct store *st, const struct hx_root *r, uint64_t hash, h
 	return find(st, r, hash, eq, key, &pos) ? pos.item : 0;
 }
 
-bool hx_locate(const struct store *st, const struct hx_root *r, uint64_t hash, hx_eq eq, const void *key,
-	struct hx_pos *out)
+bool hx_locate(
+	const struct store *st, const struct hx_root *r, uint64_t hash, hx_eq eq, const void *key, struct hx_pos *out)
 {
 	return find(st, r, hash, eq, key, out);
 }

@@ -21,7 +21,7 @@ struct hx__path {
 	struct store *st;
 	struct hx_root *r;
 	uint64_t hash;
-	unsigned n;                 /* directories; 0: the root names the page itself */
+	unsigned n; /* directories; 0: the root names the page itself */
 	struct hx__step s[HX_LEVELS];
 };
 
@@ -50,14 +50,14 @@ static inline void hx__path_flip(struct hx__path *p)
 	struct hx__step *s = &p->s[p->n - 1];
 	s->at ^= 1u << (s->w - s->depth);
 }
-/* Makes the pair one run of one bit less that names page; directories that have become too wide, or are left with one run,
- * go. Neither of the two may name a directory. */
+/* Makes the pair one run of one bit less that names page; directories that have become too wide, or are left with one
+ * run, go. Neither of the two may name a directory. */
 void hx__path_join(struct hx__path *p, uint64_t page);
 
 /* ---- hx_page.c: the contents of a page, taken out and put in ---- */
 
 struct hx__item {
-	uint64_t v;      /* as a slot holds it */
+	uint64_t v; /* as a slot holds it */
 	uint16_t tag;
 };
 struct hx__set {
@@ -89,7 +89,8 @@ bool hx__put(struct store *st, struct hx_root *r, uint64_t hash, uint64_t page, 
 /* A part of a page, writable; the page's reference is corrected when it had to move. *off is updated. */
 struct hx__stash_layout *hx__stash_edit(struct store *st, struct hx_root *r, uint64_t hash, st_off *off);
 uint16_t *hx__tags_edit(struct store *st, struct hx_root *r, uint64_t hash, st_off *off, unsigned bucket);
-struct hx__slot *hx__slot_edit(struct store *st, struct hx_root *r, uint64_t hash, st_off *off, unsigned bucket, unsigned i);
+struct hx__slot *hx__slot_edit(
+	struct store *st, struct hx_root *r, uint64_t hash, st_off *off, unsigned bucket, unsigned i);
 /* The page at `from` of the chain for the hash gives its place to another one (0: to none). */
 void hx__relink(struct store *st, struct hx_root *r, uint64_t hash, st_off from, uint64_t to);
 

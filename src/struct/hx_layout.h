@@ -17,15 +17,15 @@
 #error "the pool's format is little-endian"
 #endif
 
-#define HX_FAN 9u          /* widest directory: 2^9 words */
-#define HX_DIR_BITS 44u    /* hash bits 63..20 choose the page */
-#define HX_LEVELS 5u       /* directories on a path: 4 * 9 + 8 bits */
-#define HX_BUCKETS 16u     /* of a page at most; 1, 2, 4, 8, 12 or 16 (each divides HX_CUTS) */
+#define HX_FAN 9u       /* widest directory: 2^9 words */
+#define HX_DIR_BITS 44u /* hash bits 63..20 choose the page */
+#define HX_LEVELS 5u    /* directories on a path: 4 * 9 + 8 bits */
+#define HX_BUCKETS 16u  /* of a page at most; 1, 2, 4, 8, 12 or 16 (each divides HX_CUTS) */
 #define HX_CUTS 48u
-#define HX_SLOTS 32u       /* of a bucket */
-#define HX_STASH 30u       /* slots of a page for items of full buckets */
-#define HX_PART 256u       /* the stash with its header, and each bucket */
-#define HX_HALF 16u        /* slots edited together */
+#define HX_SLOTS 32u /* of a bucket */
+#define HX_STASH 30u /* slots of a page for items of full buckets */
+#define HX_PART 256u /* bytes of the stash with its header, and of a bucket */
+#define HX_HALF 16u  /* slots edited together */
 #define HX_CAP (HX_BUCKETS * HX_SLOTS + HX_STASH)
 
 /* An item: bits 0-39 offset / 16, bits 40-47 the byte of the hash that holds the next directory bits (hx__window). */
@@ -35,26 +35,26 @@ struct hx__slot {
 
 /* Part 0 of a page. Tag 0: the slot is empty and its other bytes mean nothing. */
 struct hx__stash_layout {
-	struct st_obj obj;          /* flags: buckets of the page */
-	uint16_t mask;              /* bit b: the stash holds items of bucket b */
-	struct hx__slot next;       /* next page of a chain (offset / 16, buckets less one in bits 40-47), only where the
+	struct st_obj obj;    /* flags: buckets of the page */
+	uint16_t mask;        /* bit b: the stash holds items of bucket b */
+	struct hx__slot next; /* next page of a chain (offset / 16, buckets less one in bits 40-47), only where the
 	                             * directory bits are used up */
 	uint16_t tag[HX_STASH];
 	struct hx__slot slot[HX_STASH];
 };
 
-/* A bucket. Three parts for st_edit_part: the tags, and the slots by halves. So a replaced reference copies and compares
- * 96 bytes, a removal 64. */
+/* A bucket. Three parts for st_edit_part: the tags, and the slots by halves. So a replaced reference copies and
+ * compares 96 bytes, a removal 64. */
 struct hx__bucket_layout {
-	uint16_t tag[HX_SLOTS];     /* hash bits 15..0, 1 for 0; the bucket is tag * buckets / 2^16 */
+	uint16_t tag[HX_SLOTS]; /* hash bits 15..0, 1 for 0; the bucket is tag * buckets / 2^16 */
 	struct hx__slot slot[HX_SLOTS];
 };
 
 struct hx__dir_layout {
 	struct st_obj obj;
-	uint32_t w;                 /* width */
+	uint32_t w; /* width */
 	uint32_t pad;
-	uint64_t ref[];             /* 2^w */
+	uint64_t ref[]; /* 2^w */
 };
 
 _Static_assert(sizeof(struct hx__stash_layout) == HX_PART, "a part");

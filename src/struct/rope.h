@@ -11,8 +11,8 @@
 #define ROPE_CHUNK 8176u /* payload bytes of a chunk; with the header one eighth of a slab */
 
 struct rope_root {
-	uint64_t len;   /* bytes */
-	uint64_t node;  /* chunk (levels 0) or radix node; 0: all zeros */
+	uint64_t len;  /* bytes */
+	uint64_t node; /* chunk (levels 0) or radix node; 0: all zeros */
 	uint32_t levels;
 	uint32_t pad;
 };
@@ -26,8 +26,9 @@ void rope_write(struct store *st, struct rope_root *r, uint64_t at, struct bytes
 uint8_t *rope_byte(struct store *st, struct rope_root *r, uint64_t at);
 /* Copies [at, at+n) out; the range must lie inside. */
 void rope_read(const struct store *st, const struct rope_root *r, uint64_t at, void *out, size_t n);
-/* Calls fn with the pieces of [at, at+n) in order. chunk: what to st_pin to keep the piece beyond the tick; 0: nothing to pin, who
- * wants to keep the bytes copies them (zeros that are not stored, and what this tick has edited). fn returns false to stop. */
+/* Calls fn with the pieces of [at, at+n) in order. chunk: what to st_pin to keep the piece beyond the tick; 0:
+ * nothing to pin, who wants to keep the bytes copies them (zeros that are not stored, and what this tick has
+ * edited). fn returns false to stop. */
 typedef bool (*rope_piece_fn)(void *ctx, const char *p, size_t n, st_off chunk);
 void rope_each(const struct store *st, const struct rope_root *r, uint64_t at, uint64_t n, rope_piece_fn fn, void *ctx);
 /* Cuts to len bytes (<= r->len). */

@@ -2,7 +2,7 @@
  *
  * levels 0: root.node is the only chunk. Otherwise it is a node over children of one level less; child i of a node
  * over chunks (level 1) holds bytes i * ROPE_CHUNK on, one of a node above 512 times as many a level. A reference of
- * 0, or one beyond a node's cap, is a hole: zeros. A chunk may be shorter than its place; what it lacks is zeros too. */
+ * 0, or one beyond a node's cap, is a hole: zeros. A chunk may be shorter than its place; what it lacks is zeros. */
 #ifndef STRUCT_ROPE_INT_H
 #define STRUCT_ROPE_INT_H
 
@@ -22,7 +22,7 @@ struct rope__chunk_layout {
 };
 struct rope__node_layout {
 	struct st_obj obj;
-	uint32_t cap;  /* length of ref, at most ROPE__FAN */
+	uint32_t cap; /* length of ref, at most ROPE__FAN */
 	uint32_t pad;
 	uint64_t ref[];
 };

@@ -14,14 +14,14 @@
 
 enum fake_state { FAKE_NONE, FAKE_LIVE, FAKE_FRESH, FAKE_DYING, FAKE_HELD };
 
-struct fake_unit {      /* of 16 bytes; of an object's first */
-	uint32_t size;      /* class size */
-	uint32_t asked;     /* bytes asked for: what of a fresh object is made durable */
-	uint32_t sum;       /* of its bytes, when live */
+struct fake_unit {  /* of 16 bytes; of an object's first */
+	uint32_t size;  /* class size */
+	uint32_t asked; /* bytes asked for: what of a fresh object is made durable */
+	uint32_t sum;   /* of its bytes, when live */
 	uint8_t state;
 	uint8_t whole, parts; /* how this tick has edited it */
 	uint8_t pins;
-	uint32_t place;     /* fresh: in the list of those; held: 1 when by the snapshot, 0 when by a pin alone */
+	uint32_t place; /* fresh: in the list of those; held: 1 when by the snapshot, 0 when by a pin alone */
 };
 struct fake_entry {
 	st_off off, owner;
@@ -37,15 +37,15 @@ struct fake_list {
 struct store {
 	struct st_front front; /* first */
 	bool strict;
-	char *rw;              /* the arena, writable */
+	char *rw; /* the arena, writable */
 	size_t bytes, at;
 	struct fake_unit *unit;
 	uint64_t filter[ST_FILTER_BITS / 64];
 	uint32_t epoch, floor;
 	const struct st_kind_ops *kinds[ST_KIND_MAX];
 	struct fake_entry *table;
-	uint32_t table_cap;    /* a power of two */
-	uint32_t *used;        /* places of the table in use */
+	uint32_t table_cap; /* a power of two */
+	uint32_t *used;     /* places of the table in use */
 	uint32_t used_n;
 	struct fake_list fresh, dying, held, queue;
 	struct fake_list dropped; /* in this tick: walked from the next on, when parts that it edited are at home */
@@ -100,8 +100,8 @@ static struct store *fake_open(size_t bytes, bool strict)
 	st->strict = strict;
 	st->rw = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	st->front.base = strict ? mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0) : st->rw;
-	st->unit = mmap(NULL, bytes / 16 * sizeof(*st->unit), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		-1, 0);
+	st->unit = mmap(NULL, bytes / 16 * sizeof(*st->unit), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	CHECK(st->rw != MAP_FAILED && st->front.base != MAP_FAILED && (void *)st->unit != MAP_FAILED);
 	close(fd);
 	st->bytes = bytes;
@@ -234,7 +234,8 @@ void *st_alloc(struct store *st, size_t n, enum st_kind kind, st_off *off_out)
 	}
 	struct fake_unit *u = &st->unit[off / 16];
 	CHECK2(u->state == FAKE_NONE, off, u->state);
-	*u = (struct fake_unit){.size = (uint32_t)size, .asked = (uint32_t)n, .state = FAKE_FRESH, .place = (uint32_t)st->fresh.n};
+	*u = (struct fake_unit){
+		.size = (uint32_t)size, .asked = (uint32_t)n, .state = FAKE_FRESH, .place = (uint32_t)st->fresh.n};
 	fake_push(&st->fresh, off);
 	if (st->strict) {
 		memset(st->rw + off, 0xAB, size);

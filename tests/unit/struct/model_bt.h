@@ -8,10 +8,10 @@ struct mbt {
 	struct world w;
 	struct rng rng;
 	struct bt_ops ops;
-	uint32_t universe;  /* a power of two */
+	uint32_t universe; /* a power of two */
 	uint32_t count;
-	uint32_t *there;    /* version of a key, 0: not there */
-	uint32_t *below;    /* Fenwick */
+	uint32_t *there; /* version of a key, 0: not there */
+	uint32_t *below; /* Fenwick */
 	uint32_t *frozen, frozen_count;
 	st_off frozen_root;
 };

@@ -25,18 +25,13 @@ static inline uint64_t mix(uint64_t x)
 static inline uint64_t hash_of(enum hashing how, uint32_t key)
 {
 	switch (how) {
-	case HASH_SPREAD:
-		return hx_spread(mix(key));
-	case HASH_FEW: /* many keys of one hash: pages chain */
-		return mix(key % 7);
-	case HASH_ONE_BUCKET: /* buckets overflow into stash and splits early */
-		return (mix(key) & ~0xf000ull) | 0x5000;
-	case HASH_DEEP: /* alike in the first 30 bits */
-		return mix(key) >> 30 | 0x5555555400000000ull;
+	case HASH_SPREAD: return hx_spread(mix(key));
+	case HASH_FEW: /* many keys of one hash: pages chain */ return mix(key % 7);
+	case HASH_ONE_BUCKET: /* buckets overflow into stash and splits early */ return (mix(key) & ~0xf000ull) | 0x5000;
+	case HASH_DEEP: /* alike in the first 30 bits */ return mix(key) >> 30 | 0x5555555400000000ull;
 	case HASH_SAME_PAGE: /* alike in all directory bits but two */
 		return (mix(key) & 0xfffff) | (uint64_t)(key & 1) << 20 | (uint64_t)(key >> 1 & 1) << 63;
-	default:
-		return mix(key);
+	default: return mix(key);
 	}
 }
 

@@ -9,12 +9,12 @@ struct mrope {
 	struct rng rng;
 	uint64_t max;
 	uint64_t len;
-	char *bytes;        /* zeros behind len */
+	char *bytes; /* zeros behind len */
 	char *scratch, *junk;
 	uint64_t frozen_len;
 	char *frozen;
 	st_off frozen_root;
-	st_off pinned[8];   /* pieces that a reader keeps */
+	st_off pinned[8]; /* pieces that a reader keeps */
 	const char *pinned_at[8];
 	size_t pinned_n[8];
 	char *pinned_copy[8];
@@ -51,7 +51,8 @@ static inline void mrope_close(struct mrope *m)
 		free(m->pinned_copy[i]);
 }
 
-static inline void mrope_same(const struct mrope *m, const struct rope_root *r, const char *bytes, uint64_t at, uint64_t n)
+static inline void mrope_same(
+	const struct mrope *m, const struct rope_root *r, const char *bytes, uint64_t at, uint64_t n)
 {
 	rope_read(m->w.st, r, at, m->scratch, n);
 	if (memcmp(m->scratch, bytes + at, n) == 0)

@@ -40,7 +40,7 @@ struct world {
 	struct store *st;
 	void (*snapshot)(struct store *st); /* NULL: it has none */
 	void (*release)(struct store *st);
-	void (*verify)(struct store *st);   /* between ticks */
+	void (*verify)(struct store *st); /* between ticks */
 };
 
 static inline const struct owner *owner_view(const struct world *w)

@@ -2,6 +2,8 @@
 #include "unit/struct/fake_store.c"
 #include "unit/struct/model_hx.h"
 
+#include "struct/hx_match.h"
+
 static struct world fake_world(void)
 {
 	struct world w = {fake_open(1ull << 30, true), fake_snapshot, fake_release, NULL};
@@ -99,6 +101,28 @@ static void close_directed(struct mhx *m)
 {
 	world_end(&m->w);
 	mhx_close(m);
+}
+
+/* The vector code of whatever machine this is. */
+static void test_match_finds_equal_tags(void **state)
+{
+	struct rng rng;
+	uint16_t tags[40];
+	(void)state;
+
+	rng_seed(&rng, 5);
+	for (unsigned round = 0; round < 20000; round++) {
+		uint16_t tag = (uint16_t)rng_next(&rng);
+		unsigned at = (unsigned)rng_below(&rng, 9);
+		uint32_t want = 0;
+		for (unsigned i = 0; i < 40; i++) {
+			/* Equal, or different in one bit. */
+			tags[i] = rng_below(&rng, 3) ? (uint16_t)(tag ^ 1u << rng_below(&rng, 16)) : tag;
+			if (i >= at && i < at + 32)
+				want |= (uint32_t)(tags[i] == tag) << (i - at);
+		}
+		assert_int_equal(hx__match(tags + at, tag), want);
+	}
 }
 
 static void test_empty_index_has_no_node(void **state)
@@ -445,6 +469,7 @@ static void test_random_ends_with_odd_hashes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_match_finds_equal_tags),
 		cmocka_unit_test(test_empty_index_has_no_node),
 		cmocka_unit_test(test_insert_edits_little),
 		cmocka_unit_test(test_full_page_splits_in_two),

@@ -88,10 +88,12 @@ static void test_bytes_fit_the_string(void **state)
 	open_rope(&m, 9, 1u << 22);
 	mrope_write(&m, 0, 17 * 1024);
 	/* Two whole chunks, one of 1,072 bytes, a node for three. */
-	assert_int_equal(rope_bytes(m.w.st, mrope_root(&m)), 2 * 8192 + st_class_size(16 + 17 * 1024 - 2 * ROPE_CHUNK) + 48);
+	assert_int_equal(
+		rope_bytes(m.w.st, mrope_root(&m)), 2 * 8192 + st_class_size(16 + 17 * 1024 - 2 * ROPE_CHUNK) + 48);
 	mrope_truncate(&m, 0);
 	mrope_write(&m, 0, 100 * 1024);
-	assert_int_equal(rope_bytes(m.w.st, mrope_root(&m)), 12 * 8192 + st_class_size(16 + 100 * 1024 - 12 * ROPE_CHUNK) + 128);
+	assert_int_equal(
+		rope_bytes(m.w.st, mrope_root(&m)), 12 * 8192 + st_class_size(16 + 100 * 1024 - 12 * ROPE_CHUNK) + 128);
 	mrope_truncate(&m, 0);
 	mrope_write(&m, 0, 1u << 20);
 	assert_in_range(rope_bytes(m.w.st, mrope_root(&m)), 1u << 20, (1u << 20) + 8192);
