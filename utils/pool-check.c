@@ -8,7 +8,8 @@
 int main(int argc, char **argv)
 {
 	if (argc != 2 || argv[1][0] == '-') {
-		fprintf(stderr, "usage: pool-check POOL\n"
+		fprintf(stderr,
+			"usage: pool-check POOL\n"
 			"Verifies the pool in directory POOL: every reference, bitmap, counter and index.\n"
 			"A pool that was not closed cleanly is recovered first, in memory; nothing is written to it.\n");
 		return argc == 2 && strcmp(argv[1], "--help") == 0 ? 0 : 2;
@@ -26,7 +27,8 @@ int main(int argc, char **argv)
 		stats.object_bytes);
 	for (unsigned db = 0; db < ks_databases(ks); db++)
 		if (ks_count(ks, db))
-			printf("db%u: %" PRIu64 " keys, %" PRIu64 " with a deadline\n", db, ks_count(ks, db), ks_count_expires(ks, db));
+			printf("db%u: %" PRIu64 " keys, %" PRIu64 " with a deadline\n", db, ks_count(ks, db),
+				ks_count_expires(ks, db));
 	if (v.errors)
 		printf("DAMAGED: %" PRIu64 " errors, first: %s\n", v.errors, v.first);
 	if (why)

@@ -26,7 +26,8 @@ static void print_key(void *ctx, struct bytes name, enum ks_type type)
 		return;
 	printf("  db%u ", d->db);
 	print_name(name);
-	printf(" %s %s, %" PRIu64 " bytes at %#" PRIx64, ks_type_name(type), ks_ref_encoding(&r), ks_ref_bytes(&r), r.pos.item);
+	printf(" %s %s, %" PRIu64 " bytes at %#" PRIx64, ks_type_name(type), ks_ref_encoding(&r), ks_ref_bytes(&r),
+		r.pos.item);
 	if (ks_ref_deadline(&r) >= 0)
 		printf(", expires at %" PRId64, ks_ref_deadline(&r));
 	putchar('\n');
@@ -53,7 +54,8 @@ int main(int argc, char **argv)
 		else
 			path = "", i = argc;
 	if (!path || !*path) {
-		fprintf(stderr, "usage: pool-dump [--keys] [--objects] POOL\n"
+		fprintf(stderr,
+			"usage: pool-dump [--keys] [--objects] POOL\n"
 			"Prints superblock, extents, head state and size classes of the pool in directory POOL;\n"
 			"--keys: every key; --objects: every object.\n");
 		return 2;

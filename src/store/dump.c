@@ -11,8 +11,8 @@ static void dump_super(const struct store *st, FILE *out)
 		s->features);
 	for (unsigned i = 0; i < sizeof(s->uuid); i++)
 		fprintf(out, "%02x", s->uuid[i]);
-	fprintf(out, "\n  created %" PRIu64 " (ms since 1970), opened %" PRIu64 " times, medium %s\n", s->created_ms, s->boots,
-		s->medium <= 3 ? medium[s->medium] : "unknown");
+	fprintf(out, "\n  created %" PRIu64 " (ms since 1970), opened %" PRIu64 " times, medium %s\n", s->created_ms,
+		s->boots, s->medium <= 3 ? medium[s->medium] : "unknown");
 }
 
 static void dump_extents(const struct store *st, FILE *out)
@@ -28,9 +28,10 @@ static void dump_extents(const struct store *st, FILE *out)
 static void dump_head(const struct store *st, FILE *out)
 {
 	const struct st__meta_layout *m = st__meta(st);
-	fprintf(out, "head state at %#" PRIx64 "\n  dataset %#" PRIx64 ", epoch %u, floor %u\n  reclaim queue %#" PRIx64
-		" (%" PRIu64 " in its top block), dead list %#" PRIx64 "\n  objects %" PRIu64 ", %" PRIu64 " bytes\n", st->meta_off,
-		m->root, m->epoch, m->floor, m->queue, m->queue_n, m->dead, m->objects, m->object_bytes);
+	fprintf(out,
+		"head state at %#" PRIx64 "\n  dataset %#" PRIx64 ", epoch %u, floor %u\n  reclaim queue %#" PRIx64 " (%" PRIu64
+		" in its top block), dead list %#" PRIx64 "\n  objects %" PRIu64 ", %" PRIu64 " bytes\n",
+		st->meta_off, m->root, m->epoch, m->floor, m->queue, m->queue_n, m->dead, m->objects, m->object_bytes);
 }
 
 static void dump_classes(const struct store *st, FILE *out)
@@ -50,8 +51,8 @@ static void dump_classes(const struct store *st, FILE *out)
 	fprintf(out, "classes\n  %8s %8s %8s %12s %6s\n", "bytes", "slabs", "full", "objects", "used");
 	for (unsigned c = 0; c < st__class_count(); c++)
 		if (slabs[c])
-			fprintf(out, "  %8u %8" PRIu64 " %8" PRIu64 " %12" PRIu64 " %5.1f%%\n", st__classes()[c].size, slabs[c], full[c],
-				used[c], 100.0 * (double)used[c] * st__classes()[c].size / ((double)slabs[c] * ST__SLAB));
+			fprintf(out, "  %8u %8" PRIu64 " %8" PRIu64 " %12" PRIu64 " %5.1f%%\n", st__classes()[c].size, slabs[c],
+				full[c], used[c], 100.0 * (double)used[c] * st__classes()[c].size / ((double)slabs[c] * ST__SLAB));
 	fprintf(out, "  %" PRIu64 " free slabs of %" PRIu64 "\n", st->free_slabs, st->slabs);
 }
 

@@ -55,7 +55,8 @@ struct st__part {
 struct st__pool_ops {
 	/* Allocates an extent of about `bytes` (grows the pool where needed), failure-atomically, and writes it into
 	 * root->extent[index]. *start, *slabs: its usable whole 64 KiB units. Any one thread at a time. */
-	enum err (*extent)(struct st__pool *p, unsigned index, uint64_t bytes, uint64_t *start, uint64_t *slabs, struct errinfo *ei);
+	enum err (*extent)(
+		struct st__pool *p, unsigned index, uint64_t bytes, uint64_t *start, uint64_t *slabs, struct errinfo *ei);
 	/* Where an extent of the table starts and how many units it has. */
 	enum err (*locate)(struct st__pool *p, unsigned index, uint64_t *start, uint64_t *slabs, struct errinfo *ei);
 	/* Makes [p, p+n) durable, whatever the medium: superblock, extent heads. Not for ticks. Where the disk
@@ -93,8 +94,9 @@ struct st__medium_ops {
 	/* Newest sequence number that may be acknowledged under the durability in force. Cheap. */
 	uint64_t (*durable)(struct st__medium *m);
 	/* Reads the log and calls replay for the records to apply, in order; then gives the newest sequence number seen and the newest salt. */
-	enum err (*recover)(struct st__medium *m, bool clean, enum err (*replay)(struct store *st, const struct st__record_layout *head,
-		const uint64_t *body), uint64_t *seq_out, uint64_t *salt_out, struct errinfo *ei);
+	enum err (*recover)(struct st__medium *m, bool clean,
+		enum err (*replay)(struct store *st, const struct st__record_layout *head, const uint64_t *body),
+		uint64_t *seq_out, uint64_t *salt_out, struct errinfo *ei);
 	void (*set_durability)(struct st__medium *m, enum st_durability d);
 	/* A new data extent is in use now (formatted and durable): file: remap it privately. */
 	enum err (*extent_added)(struct st__medium *m, uint64_t start, uint64_t bytes, struct errinfo *ei);
@@ -134,7 +136,8 @@ int st__grow_take(struct st__grow *g, bool wait, bool *failed);
 struct st__slab {
 	uint64_t word_off;      /* of its slab word */
 	uint64_t bits_off;      /* of its bitmap */
-	uint64_t *busy;         /* DRAM: objects not to be handed out (allocated, born, or freed but withheld); NULL: not looked at since open */
+	uint64_t *busy;         /* DRAM: objects not to be handed out (allocated, born, or freed but withheld). NULL: not
+	                         * looked at since open */
 	uint32_t used;          /* allocated and committed + born - died, valid when busy != NULL */
 	uint16_t cls;
 	uint8_t state;          /* st__slab_state as the tick has made it */
@@ -247,14 +250,16 @@ void st__hash_init(struct store *st);
 
 /* slab.c */
 enum err st__slabs_init(struct store *st);
-enum err st__extent_format(struct st__pool *p, unsigned index, enum st__extent_kind kind, uint64_t start, uint64_t slabs);
+enum err st__extent_format(
+	struct st__pool *p, unsigned index, enum st__extent_kind kind, uint64_t start, uint64_t slabs);
 bool st__extent_valid(const struct st__pool *p, unsigned index, uint64_t start);
 void st__extent_adopt(struct store *st, uint64_t start);     /* its slabs become known */
 void st__slab_look(struct store *st, uint32_t s);             /* fills busy and used */
 void st__slabs_edit(struct store *st);    /* at commit: bitmaps and slab words from born and died */
 void st__slabs_committed(struct store *st); /* after the record: what died becomes reusable */
 void st__free_own(struct store *st, st_off off); /* whatever its birth */
-void st__slab_unborn(struct store *st, st_off off);  /* undo of an allocation, a free of a committed object, of a fresh one */
+/* Undo of an allocation; of a free of a committed object; of a free of a fresh one. */
+void st__slab_unborn(struct store *st, st_off off);
 void st__slab_undied(struct store *st, st_off off);
 void st__slab_reborn(struct store *st, st_off off);
 uint32_t st__slab_take(struct store *st); /* a whole free slab for a spilled record; 0 none */

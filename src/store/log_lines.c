@@ -19,9 +19,9 @@ struct lines {
 	struct st__record_layout *heads;
 	char *ring;
 	uint64_t ring_off, ring_n;
-	uint64_t at;        /* where the next body goes */
+	uint64_t at; /* where the next body goes */
 	uint64_t durable;
-	bool pending;       /* something was flushed since the last fence */
+	bool pending; /* something was flushed since the last fence */
 };
 
 static struct lines *lines_of(struct st__medium *m)
@@ -144,12 +144,13 @@ static uint64_t *unspill(struct lines *l, const struct st__record_layout *h)
 }
 
 /* The body of a head if the whole record is valid; the caller frees *copy_out. */
-static const uint64_t *valid_body(struct lines *l, const struct st__record_layout *h, unsigned line, uint64_t **copy_out)
+static const uint64_t *valid_body(
+	struct lines *l, const struct st__record_layout *h, unsigned line, uint64_t **copy_out)
 {
 	*copy_out = NULL;
 	uint64_t in_ring = h->spill ? (uint64_t)h->spill * 8 : h->bytes;
-	if (h->seq == 0 || h->seq % ST__HEADS != line || h->bytes % 8 || h->at % ST__LINE ||
-		h->at < l->ring_off || in_ring > l->ring_n || h->at - l->ring_off > l->ring_n - in_ring)
+	if (h->seq == 0 || h->seq % ST__HEADS != line || h->bytes % 8 || h->at % ST__LINE || h->at < l->ring_off ||
+		in_ring > l->ring_n || h->at - l->ring_off > l->ring_n - in_ring)
 		return NULL;
 	const uint64_t *body = (const void *)(l->m.st->front.base + h->at);
 	if (h->spill)
@@ -198,7 +199,8 @@ static enum err lines_recover(struct st__medium *m, bool clean,
 	*seq_out = 0;
 	*salt_out = 0;
 	if (!clean && !heads_fit(l, newest ? newest->seq : 0))
-		return err_set(ei, ERR_CORRUPT, "the pool's log is damaged: records are missing from it; restore the pool from a "
+		return err_set(ei, ERR_CORRUPT,
+			"the pool's log is damaged: records are missing from it; restore the pool from a "
 			"backup");
 	if (!newest)
 		return ERR_OK;

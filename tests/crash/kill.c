@@ -73,8 +73,8 @@ static pid_t start(char **argv, int port, const char *dir, const char *medium, c
 	if (pid == 0) {
 		if (!freopen(log, "a", stdout) || !freopen(log, "a", stderr))
 			_exit(3);
-		execl(argv[1], argv[1], "--bind", "127.0.0.1", "--port", port_s, "--pool", pool, "--pool-size", "1gb", "--pool-medium", medium,
-			"--durability", durability, "--log-size", "8mb", (char *)NULL);
+		execl(argv[1], argv[1], "--bind", "127.0.0.1", "--port", port_s, "--pool", pool, "--pool-size", "1gb",
+			"--pool-medium", medium, "--durability", durability, "--log-size", "8mb", (char *)NULL);
 		_exit(3);
 	}
 	return pid;

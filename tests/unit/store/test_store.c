@@ -53,7 +53,7 @@ static void tree_children(const void *obj, size_t n, st_visit_fn visit, void *ct
 }
 
 static const struct st_kind_ops root_ops = {"root", root_children, NULL}, leaf_ops = {"leaf", NULL, NULL},
-	page_ops = {"page", NULL, NULL}, tree_ops = {"tree", tree_children, NULL};
+								page_ops = {"page", NULL, NULL}, tree_ops = {"tree", tree_children, NULL};
 
 /* What each slot should hold: 0 nothing, else kind and tags. */
 struct model {
@@ -459,11 +459,11 @@ static void test_big_tick_spills_and_recovers(void **state)
 struct cut {
 	struct st_sim *sim;
 	struct rng rng;
-	uint64_t at;           /* event to cut at */
+	uint64_t at; /* event to cut at */
 	enum st_sim_subset subset;
 	char *image;
 	bool taken;
-	bool acked_then;       /* the tick under way was durable when the image was taken */
+	bool acked_then; /* the tick under way was durable when the image was taken */
 	struct store *st;
 	uint64_t seq_before;
 };
@@ -490,7 +490,8 @@ static const char *one_life(uint64_t seed, char *image)
 	struct store *st = open_sim(sim);
 	make_root(st);
 	st_commit(st);
-	struct cut c = {.sim = sim, .image = image, .st = st, .subset = (enum st_sim_subset)rng_below(&rng, ST_SIM_SUBSETS)};
+	struct cut c = {
+		.sim = sim, .image = image, .st = st, .subset = (enum st_sim_subset)rng_below(&rng, ST_SIM_SUBSETS)};
 	rng_seed(&c.rng, seed * 7919);
 	c.at = st_sim_events(sim) + 1 + rng_below(&rng, rng_below(&rng, 2) ? 600 : 60);
 	st_sim_watch(sim, watch, &c);
