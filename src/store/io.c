@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-const struct st__io st__io_system = {pread, pwrite, fdatasync, fsync, ftruncate, fallocate, renameat, unlinkat};
+const struct st__io st__io_system = {pread, pwrite, pwrite, fdatasync, fsync, ftruncate, fallocate, renameat, unlinkat};
 
 static const struct st__io *current = &st__io_system;
 
@@ -20,11 +20,11 @@ void st__io_set(const struct st__io *io)
 	current = io ? io : &st__io_system;
 }
 
-int st__write_all(int fd, const void *p, size_t n, uint64_t at)
+static int write_with(ssize_t (*fn)(int, const void *, size_t, off_t), int fd, const void *p, size_t n, uint64_t at)
 {
 	const char *from = p;
 	while (n > 0) {
-		ssize_t r = current->pwrite(fd, from, n, (off_t)at);
+		ssize_t r = fn(fd, from, n, (off_t)at);
 		if (r < 0) {
 			if (errno == EINTR)
 				continue;
@@ -37,6 +37,16 @@ int st__write_all(int fd, const void *p, size_t n, uint64_t at)
 		at += (uint64_t)r;
 	}
 	return 0;
+}
+
+int st__write_all(int fd, const void *p, size_t n, uint64_t at)
+{
+	return write_with(current->pwrite, fd, p, n, at);
+}
+
+int st__write_through(int fd, const void *p, size_t n, uint64_t at)
+{
+	return write_with(current->pwrite_through, fd, p, n, at);
 }
 
 int st__read_all(int fd, void *p, size_t n, uint64_t at)

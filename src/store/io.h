@@ -9,6 +9,7 @@
 struct st__io {
 	ssize_t (*pread)(int fd, void *p, size_t n, off_t at);
 	ssize_t (*pwrite)(int fd, const void *p, size_t n, off_t at);
+	ssize_t (*pwrite_through)(int fd, const void *p, size_t n, off_t at); /* on a descriptor with O_DSYNC */
 	int (*fdatasync)(int fd);
 	int (*fsync)(int fd); /* also of directories */
 	int (*ftruncate)(int fd, off_t n);
@@ -25,6 +26,7 @@ extern const struct st__io st__io_system;
 
 /* All n bytes, through interruptions and short transfers. Return 0 or errno; a read past the end is EIO. */
 int st__write_all(int fd, const void *p, size_t n, uint64_t at);
+int st__write_through(int fd, const void *p, size_t n, uint64_t at);
 int st__read_all(int fd, void *p, size_t n, uint64_t at);
 /* Syncs a file's data, or a whole file or directory. Return 0 or errno. */
 int st__sync(int fd);

@@ -58,20 +58,22 @@ uint64_t st__log_free(const struct st__log *l)
 	return l->ring.head.ring - (l->end.pos - load(&l->start));
 }
 
+/* Room for n more bytes, and for zeros up to the end of their last block. */
 static char *room(struct st__batch *b, size_t n)
 {
-	if (UNLIKELY(b->n + n > b->cap)) {
+	size_t need = b->lead + b->n + n + ST__LOG_BLOCK;
+	if (UNLIKELY(need > b->cap)) {
 		size_t cap = b->cap ? b->cap : 1u << 20;
-		while (cap < b->n + n)
+		while (cap < need)
 			cap *= 2;
-		char *p = mem_aligned(64, cap);
+		char *p = mem_aligned(ST__LOG_BLOCK, cap);
 		if (b->n)
-			memcpy(p, b->p, b->n);
+			memcpy(p + b->lead, b->p + b->lead, b->n);
 		mem_free(b->p);
 		b->p = p;
 		b->cap = cap;
 	}
-	return b->p + b->n;
+	return b->p + b->lead + b->n;
 }
 
 void st__log_append(struct st__log *l, const struct st__record *r, bool big)
@@ -81,12 +83,14 @@ void st__log_append(struct st__log *l, const struct st__record *r, bool big)
 	pthread_mutex_lock(&l->lock);
 	while (UNLIKELY(l->fill.n > QUEUE_MAX && !l->failing))
 		pthread_cond_wait(&l->progress, &l->lock);
+	if (l->fill.n == 0) {
+		l->fill.from = at;
+		l->fill.lead = at % ST__LOG_BLOCK;
+	}
 	char *p = room(&l->fill, n);
 	memcpy(p, r->head, sizeof(*r->head) + body);
 	memset(p + sizeof(*r->head) + body, 0, n - sizeof(*r->head) - body);
 	((struct st__record_layout *)(void *)p)->spill = big; /* only until it is written */
-	if (l->fill.n == 0)
-		l->fill.from = at;
 	l->fill.n += n;
 	l->fill.to = to;
 	bool wake = l->sleeping;
@@ -221,12 +225,27 @@ static int write_big(struct st__log *l, struct st__record_layout *h, uint64_t po
 	return st__ring_write(&l->ring, pos, &stub, sizeof(stub));
 }
 
+/* Fills in the sums. True: some record goes to a file of its own, so the batch is not one stretch of the ring. */
+static bool seal(struct st__batch *b)
+{
+	bool big = false;
+	for (size_t at = b->lead; at < b->lead + b->n;) {
+		struct st__record_layout *h = (void *)(b->p + at);
+		if (h->spill)
+			big = true; /* sealed when it is written */
+		else
+			h->sum = st__record_sum(h, (const uint64_t *)(const void *)(h + 1));
+		at += st__record_place(h->bytes);
+	}
+	return big;
+}
+
 /* Writes a batch to its places; records one behind the other go out together. May be called again after an error. */
 static int write_batch(struct st__log *l, const struct st__batch *b)
 {
 	uint64_t pos = b->from, run_pos = pos;
-	size_t run = 0;
-	for (size_t at = 0; at < b->n;) {
+	size_t run = b->lead, end = b->lead + b->n;
+	for (size_t at = run; at < end;) {
 		struct st__record_layout *h = (void *)(b->p + at);
 		size_t n = st__record_place(h->bytes);
 		if (h->spill) {
@@ -239,12 +258,34 @@ static int write_batch(struct st__log *l, const struct st__batch *b)
 			run = at + n;
 			run_pos = pos;
 		} else {
-			h->sum = st__record_sum(h, (const uint64_t *)(const void *)(h + 1));
 			pos += n;
 		}
 		at += n;
 	}
-	return b->n > run ? st__ring_write(&l->ring, run_pos, b->p + run, b->n - run) : 0;
+	return end > run ? st__ring_write(&l->ring, run_pos, b->p + run, end - run) : 0;
+}
+
+/* Writes a batch that is one stretch of the ring durably, in whole blocks. EINVAL: it must go the other way. */
+static int write_through(struct st__log *l, struct st__batch *b)
+{
+	uint64_t first = b->from - b->lead, end = b->to.pos, pad = -end % ST__LOG_BLOCK;
+	if (end + pad > load(&l->start) + l->ring.head.ring) /* the zeros behind it would reach the log's start */
+		return EINVAL;
+	if (b->lead && l->tail_pos == first) {
+		memcpy(b->p, l->tail, b->lead);
+	} else if (b->lead) {
+		int e = st__ring_read(&l->ring, first, b->p, b->lead);
+		if (e)
+			return e;
+	}
+	memset(b->p + b->lead + b->n, 0, pad);
+	int e = st__ring_write_through(&l->ring, first, b->p, b->lead + b->n + pad);
+	if (e)
+		return e;
+	size_t last = end % ST__LOG_BLOCK;
+	l->tail_pos = end - last;
+	memcpy(l->tail, b->p + b->lead + b->n - last, last);
+	return 0;
 }
 
 /* Writes [from, to) again from what the file still gives, as far as every record in it is whole. */
@@ -280,6 +321,19 @@ static int sync_now(struct st__log *l, struct st__point to, uint64_t faults)
 	return e;
 }
 
+/* The way of `always`, where nothing is owed. Tells of its own success. */
+static int flush_through(struct st__log *l)
+{
+	int e = write_through(l, &l->out);
+	if (e)
+		return e;
+	pthread_mutex_lock(&l->lock);
+	wrote(l, l->out.to);
+	synced(l, l->out.to);
+	pthread_mutex_unlock(&l->lock);
+	return 0;
+}
+
 /* Brings l->out to the file, and to the disk where that is asked for. Log thread, without the lock. */
 static int flush(struct st__log *l, const char **doing)
 {
@@ -292,6 +346,13 @@ static int flush(struct st__log *l, const char **doing)
 	uint64_t to = l->out.n ? l->out.from : l->written.pos;
 	pthread_mutex_unlock(&l->lock);
 	*doing = "writing";
+	bool big = seal(&l->out), always = mode_of(l) == ST_DURABLE_ALWAYS;
+	if (always && !again && !big && l->out.n && from.pos == to) {
+		int e = flush_through(l);
+		if (e != EINVAL)
+			return e;
+	}
+	l->tail_pos = UINT64_MAX;
 	int e = again && !broken && from.pos < to ? rewrite(l, from, to) : 0;
 	if (!e && !(broken && written))
 		e = write_batch(l, &l->out);
@@ -302,7 +363,7 @@ static int flush(struct st__log *l, const char **doing)
 		wrote(l, l->out.to);
 	struct st__point upto = l->written;
 	pthread_mutex_unlock(&l->lock);
-	if (!again && mode_of(l) != ST_DURABLE_ALWAYS)
+	if (!again && !always)
 		return 0;
 	*doing = "syncing";
 	return sync_now(l, upto, faults);
@@ -481,7 +542,7 @@ void st__log_adopt(struct st__log *l, const struct st__record_layout *open)
 
 void st__log_init(struct st__log *l, struct store *st)
 {
-	*l = (struct st__log){.st = st, .ring = {.fd = -1, .dirfd = -1}};
+	*l = (struct st__log){.st = st, .ring = {.fd = -1, .dirfd = -1, .through = -1}};
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_mutex_init(&l->syncing, NULL);
 	st__cond_init(&l->work);
@@ -496,6 +557,7 @@ void st__log_run(struct st__log *l, struct st__point end, enum st_durability mod
 	l->start = l->ring.head.start;
 	l->mode = mode;
 	l->last_sync = now_ms();
+	l->tail_pos = UINT64_MAX;
 	l->started = true;
 	st__thread_start(&l->writer, writer, l, "log");
 	st__thread_start(&l->syncer, syncer, l, "log-sync");

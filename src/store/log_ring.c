@@ -91,6 +91,11 @@ static int build(struct st__ring *r)
 	return 0;
 }
 
+static void open_through(struct st__ring *r)
+{
+	r->through = openat(r->dirfd, ST__LOG_NAME, O_RDWR | O_DIRECT | O_DSYNC | O_CLOEXEC);
+}
+
 static void measure(struct st__ring *r)
 {
 	struct stat sb;
@@ -102,7 +107,7 @@ static void measure(struct st__ring *r)
 enum err st__ring_create(struct st__ring *r, const struct st__pool *p, uint64_t id, uint64_t bytes, uint64_t seq,
 	uint64_t salt, struct errinfo *ei)
 {
-	*r = (struct st__ring){.fd = -1, .dirfd = open_dir(p)};
+	*r = (struct st__ring){.fd = -1, .through = -1, .dirfd = open_dir(p)};
 	snprintf(r->path, sizeof(r->path), "%s/" ST__LOG_NAME, p->dir);
 	r->head = (struct st__log_layout){.magic = ST__LOG_MAGIC, .format = ST__LOG_FORMAT, .id = id, .gen = 1, .ring = bytes,
 		.seq = seq, .salt = salt};
@@ -116,6 +121,7 @@ enum err st__ring_create(struct st__ring *r, const struct st__pool *p, uint64_t 
 		return st__errno(ei, e, "making the log", r->path);
 	}
 	measure(r);
+	open_through(r);
 	return ERR_OK;
 }
 
@@ -155,7 +161,7 @@ static enum err read_head(struct st__ring *r, const struct st__pool *p, struct e
 
 enum err st__ring_open(struct st__ring *r, const struct st__pool *p, bool read_only, struct errinfo *ei)
 {
-	*r = (struct st__ring){.fd = -1, .dirfd = open_dir(p)};
+	*r = (struct st__ring){.fd = -1, .through = -1, .dirfd = open_dir(p)};
 	snprintf(r->path, sizeof(r->path), "%s/" ST__LOG_NAME, p->dir);
 	if (r->dirfd >= 0)
 		r->fd = openat(r->dirfd, ST__LOG_NAME, (read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC);
@@ -167,11 +173,14 @@ enum err st__ring_open(struct st__ring *r, const struct st__pool *p, bool read_o
 		e = st__errno(ei, errno, "opening the log", r->path);
 	else
 		e = read_head(r, p, ei);
-	if (e)
+	if (e) {
 		st__ring_close(r);
-	else
-		measure(r);
-	return e;
+		return e;
+	}
+	measure(r);
+	if (!read_only)
+		open_through(r);
+	return ERR_OK;
 }
 
 void st__ring_close(struct st__ring *r)
@@ -180,7 +189,9 @@ void st__ring_close(struct st__ring *r)
 		close(r->fd);
 	if (r->dirfd >= 0)
 		close(r->dirfd);
-	r->fd = r->dirfd = -1;
+	if (r->through >= 0)
+		close(r->through);
+	r->fd = r->dirfd = r->through = -1;
 }
 
 /* ---- bytes at positions ---- */
@@ -212,6 +223,23 @@ int st__ring_write(struct st__ring *r, uint64_t pos, const void *p, size_t n)
 	size_t first = r->head.ring - at < n ? r->head.ring - at : n;
 	int e = write_piece(r, at, p, first);
 	return e || first == n ? e : write_piece(r, 0, (const char *)p + first, n - first);
+}
+
+int st__ring_write_through(struct st__ring *r, uint64_t pos, const void *p, size_t n)
+{
+	uint64_t at = pos % r->head.ring;
+	if (r->through < 0 || (r->warm < r->head.ring && at + n >= r->warm))
+		return EINVAL;
+	size_t first = r->head.ring - at < n ? r->head.ring - at : n;
+	int e = st__write_through(r->through, p, first, ST__LOG_HEAD + at);
+	if (!e && first < n)
+		e = st__write_through(r->through, (const char *)p + first, n - first, ST__LOG_HEAD);
+	if (e == EINVAL || e == EOPNOTSUPP) {
+		close(r->through);
+		r->through = -1;
+		return EINVAL;
+	}
+	return e;
 }
 
 /* Behind the file's end the ring was never written: zeros. */

@@ -42,6 +42,7 @@ static struct {
 	void (*watch)(void);         /* called with the lock held, before each */
 	int (*fails)(int fd, bool sync); /* errno that the call shall give, or 0 */
 	uint64_t short_writes;       /* every so many-th write is short */
+	bool no_through;             /* a file system that writes through its memory only */
 } power = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static inline uint64_t power_ino(int fd)
@@ -131,18 +132,13 @@ static inline ssize_t power_pwrite(int fd, const void *p, size_t n, off_t at)
 	return r;
 }
 
-static inline int power_sync(int fd)
+/* What was written to [from, to) of the file is sure now. */
+static inline void power_settled(uint64_t ino, uint64_t from, uint64_t to)
 {
-	pthread_mutex_lock(&power.lock);
-	power_call();
-	int e = power.fails ? power.fails(fd, true) : 0;
-	uint64_t ino = power_ino(fd);
 	size_t kept = 0;
 	for (size_t i = 0; i < power.n; i++) {
 		struct sector *s = &power.s[i];
-		if (s->ino == ino && e)
-			s->stale = true;
-		if (s->ino == ino && !e && !s->stale)
+		if (s->ino == ino && s->at >= from && s->at < to && !s->stale)
 			mem_free(s->v);
 		else
 			power.s[kept++] = *s;
@@ -152,10 +148,46 @@ static inline int power_sync(int fd)
 	for (size_t i = 0; kept != power.n && i < kept; i++)
 		power_link(i);
 	power.n = kept;
+}
+
+static inline int power_sync(int fd)
+{
+	pthread_mutex_lock(&power.lock);
+	power_call();
+	int e = power.fails ? power.fails(fd, true) : 0;
+	uint64_t ino = power_ino(fd);
+	for (size_t i = 0; e && i < power.n; i++)
+		if (power.s[i].ino == ino)
+			power.s[i].stale = true;
+	if (!e)
+		power_settled(ino, 0, UINT64_MAX);
 	pthread_mutex_unlock(&power.lock);
 	if (e)
 		errno = e;
 	return e ? -1 : 0;
+}
+
+/* As a write, and then the sync of just these sectors; a cut in between may have any of them. */
+static inline ssize_t power_write_through(int fd, const void *p, size_t n, off_t at)
+{
+	if (power.no_through) {
+		errno = EINVAL;
+		return -1;
+	}
+	ssize_t r = power_pwrite(fd, p, n, at);
+	if (r < 0)
+		return r;
+	if (r % 512)
+		r -= r % 512; /* only whole sectors go past the system's memory */
+	pthread_mutex_lock(&power.lock);
+	power_call();
+	int e = power.fails ? power.fails(fd, true) : 0;
+	if (!e)
+		power_settled(power_ino(fd), (uint64_t)at, (uint64_t)at + (uint64_t)r);
+	pthread_mutex_unlock(&power.lock);
+	if (e)
+		errno = e;
+	return e ? -1 : r;
 }
 
 static struct st__io power_io;
@@ -164,6 +196,7 @@ static inline void power_on(void)
 {
 	power_io = st__io_system;
 	power_io.pwrite = power_pwrite;
+	power_io.pwrite_through = power_write_through;
 	power_io.fdatasync = power_sync;
 	power_io.fsync = power_sync;
 	st__io_set(&power_io);
@@ -187,6 +220,7 @@ static inline void power_off(void)
 	power.watch = NULL;
 	power.fails = NULL;
 	power.short_writes = 0;
+	power.no_through = false;
 }
 
 static inline const char *power_choose(const struct sector *s, enum power_subset subset, bool log, double p, struct rng *rng)

@@ -166,6 +166,7 @@ static unsigned run_lives(unsigned lives, bool stop)
 	for (unsigned life = 0; life < lives && !(stop && wrong); life++) {
 		o.durability = (enum st_durability)(life % 3);
 		power.short_writes = life % 4 == 3 ? 5 : 0;
+		power.no_through = life % 2;
 		power_forget();
 		uint64_t within = life % 7 == 0 ? 15 : 300;
 		if (life % 7 < 2)
@@ -358,6 +359,9 @@ static void test_log_errors_stop_acknowledgements(void **state)
 {
 	(void)state;
 	power_on();
+	log_fails_for_a_while(ST_DURABLE_ALWAYS, false);
+	log_fails_for_a_while(ST_DURABLE_ALWAYS, true);
+	power.no_through = true;
 	log_fails_for_a_while(ST_DURABLE_ALWAYS, false);
 	log_fails_for_a_while(ST_DURABLE_ALWAYS, true);
 	log_fails_for_a_while(ST_DURABLE_EVERYSEC, false);
