@@ -85,7 +85,7 @@ struct st__medium_ops {
 	void (*fill)(struct st__medium *m, void *p, const void *src, size_t n);
 	/* Everything flushed or applied so far is durable before what comes next (lines: fence; file: nothing). */
 	void (*barrier)(struct st__medium *m);
-	/* Logs the record. When it returns: lines: durable; file: queued, in order. The record's memory is the caller's again. */
+	/* Logs the record. When it returns: lines: durable; file: queued, in order. Its memory is the caller's again. */
 	void (*append)(struct st__medium *m, struct st__record *r);
 	/* Stores n bytes home (a multiple of 8; off too). Lines: store and flush. File: store, pages are dirty. */
 	void (*apply)(struct st__medium *m, uint64_t off, const void *src, size_t n);
@@ -93,7 +93,8 @@ struct st__medium_ops {
 	void (*dirtied)(struct st__medium *m, uint64_t off, size_t n);
 	/* Newest sequence number that may be acknowledged under the durability in force. Cheap. */
 	uint64_t (*durable)(struct st__medium *m);
-	/* Reads the log and calls replay for the records to apply, in order; then gives the newest sequence number seen and the newest salt. */
+	/* Reads the log and calls replay for the records to apply, in order; then gives the newest sequence number and
+	 * salt seen. */
 	enum err (*recover)(struct st__medium *m, bool clean,
 		enum err (*replay)(struct store *st, const struct st__record_layout *head, const uint64_t *body),
 		uint64_t *seq_out, uint64_t *salt_out, struct errinfo *ei);
