@@ -58,6 +58,8 @@ static inline unsigned *power_bucket(uint64_t ino, uint64_t at)
 	return &power.bucket[(ino * 31 + at / SECTOR) * 0x9E3779B97F4A7C15ull >> 52];
 }
 
+#define POWER_VERSIONS 8u
+
 static inline struct sector *power_find(uint64_t ino, uint64_t at)
 {
 	for (unsigned i = *power_bucket(ino, at); i; i = power.s[i - 1].next)
@@ -94,6 +96,11 @@ static inline void power_version(int fd, uint64_t ino, uint64_t at, const char *
 		s->v = mem_alloc(2 * SECTOR);
 		memcpy(s->v[0], before, SECTOR);
 		s->n = 1;
+	}
+	/* Of what is written again and again while syncs fail, the oldest and the newest versions are enough. */
+	if (s->n == POWER_VERSIONS) {
+		memmove(s->v[1], s->v[2], (POWER_VERSIONS - 2) * SECTOR);
+		s->n--;
 	}
 	s->v = mem_realloc(s->v, (s->n + 1) * SECTOR);
 	power_read(fd, s->v[s->n++], at);
@@ -223,11 +230,13 @@ static inline void power_off(void)
 	power.no_through = false;
 }
 
-static inline const char *power_choose(const struct sector *s, enum power_subset subset, bool log, double p, struct rng *rng)
+static inline const char *power_choose(const struct sector *s, enum power_subset subset, bool log, double p,
+	struct rng *rng)
 {
 	if (subset == POWER_RANDOM)
 		return rng_unit(rng) < (s->stale ? .1 : p) ? s->v[1 + rng_below(rng, s->n - 1)] : s->v[0];
-	bool reaches = subset == POWER_EVERYTHING || (subset == POWER_LOG_ONLY && log) || (subset == POWER_ALL_BUT_LOG && !log);
+	bool reaches = subset == POWER_EVERYTHING || (subset == POWER_LOG_ONLY && log) ||
+		(subset == POWER_ALL_BUT_LOG && !log);
 	return reaches && !s->stale ? s->v[s->n - 1] : s->v[0];
 }
 
