@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "types/internal.h"
 
-/* The small table (32 KiB) stays in the second cache and costs a store an access; measured in README.md. */
+/* The small table (32 KiB) stays in the second cache and costs a store an access. */
 #define SMALL 4096u
 #define BIG_MIN (1u << 16)
 #define BIG_MAX (1u << 22)

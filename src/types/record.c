@@ -13,7 +13,8 @@ struct ks__record_layout *ks__record_new(struct ks *ks, unsigned flags, struct b
 	struct ks__record_layout *r;
 
 	DCHECK2(name.n <= KS_KEY_MAX, name.n, vlen);
-	/* The whole class: a later change in this tick may use all of it, and what was not asked for is not made durable. */
+	/* The whole class: a later change in this tick may use all of it, and what was not asked for is not made
+	 * durable. */
 	r = st_alloc(ks->st, st_class_size(n + spare), ST_KIND_RECORD, off_out);
 	CHECK2(r != NULL, n, spare);
 	r->obj.flags = (uint16_t)flags;

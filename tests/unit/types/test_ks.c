@@ -75,13 +75,14 @@ static void test_keys_of_one_hash_are_told_apart_by_any_byte(void **state)
 {
 	enum { N = 2500 };
 	static const char *const forms[] = {"%04d", "%04d----", "----%04d----", "%04d------------", "--------%04d--------",
-		"------------%04d", "----------------%04d------------", "----------------%04d----------------"};
-	struct world w = {.bytes = 64 << 20, .databases = 8, .weak = true};
+		"------------%04d", "--------%04d----------------",
+		"----------------%04d------------", "----------------%04d----------------"};
+	struct world w = {.bytes = 64 << 20, .databases = 9, .weak = true};
 	char name[64];
 
 	(void)state;
 	world_mount(&w, NULL);
-	for (unsigned f = 0; f < 8; f++) {
+	for (unsigned f = 0; f < 9; f++) {
 		for (int i = 0; i < N; i++) {
 			struct ks_ref r;
 
