@@ -146,8 +146,9 @@ static bool pinned(const struct store *st, st_off off)
 
 bool st_shared(const struct store *st, st_off off)
 {
+	/* Without a floor the object need not be looked at: of a bucket page that would be a cache miss. */
 	const struct st_obj *o = st_home(st, off);
-	return o->birth <= st->floor || pinned(st, off);
+	return (UNLIKELY(st->floor != 0) && o->birth <= st->floor) || pinned(st, off);
 }
 
 /* *ref is shared: a fresh copy takes its place. */
@@ -199,6 +200,8 @@ void *st_edit_part(struct store *st, st_off *ref, size_t at, size_t n)
 	st_off off = *ref;
 	struct st__entry *e = st__find(st, off);
 	if (e && e->flags & ST__FRESH) {
+		if (pinned(st, off))
+			return (char *)clone(st, ref) + at;
 		st__save(st, e);
 		e->filled_n = 0;
 		return e->p + at;

@@ -320,7 +320,7 @@ static void reusable(struct store *st, st_off off)
 void st_free(struct store *st, st_off off)
 {
 	const struct st_obj *o = st_home(st, off);
-	if (UNLIKELY(o->birth <= st->floor))
+	if (UNLIKELY(st->floor != 0) && o->birth <= st->floor)
 		st__push(st, false, off, o->birth, (uint32_t)st_size(st, off));
 	else
 		st__free_own(st, off);
