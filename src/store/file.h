@@ -99,8 +99,8 @@ void st__reader_free(struct st__reader *d);
  * raw: the record as it stands in the ring (a stub is not followed), of place bytes. */
 int st__reader_next(struct st__reader *d, const struct st__record_layout **raw, uint64_t *place);
 /* What to replay for it: the record itself, or the big one that a stub stands for. ERR_CORRUPT, ERR_MISSING. */
-enum err st__reader_record(struct st__reader *d, const struct st__record_layout *raw, const struct st__record_layout **head,
-	const uint64_t **body, struct errinfo *ei);
+enum err st__reader_record(struct st__reader *d, const struct st__record_layout *raw,
+	const struct st__record_layout **head, const uint64_t **body, struct errinfo *ei);
 
 /* ---- the log: log_file.c ---- */
 

@@ -31,7 +31,7 @@ int st__read_all(int fd, void *p, size_t n, uint64_t at);
 /* Syncs a file's data, or a whole file or directory. Return 0 or errno. */
 int st__sync(int fd);
 int st__sync_all(int fd);
-/* Blocks for [0, n) of a file that is to have n bytes. Returns 0 or errno; ENOSPC before any later write can meet it. */
+/* Blocks for [0, n) of a file that is to have n bytes. Returns 0 or errno: no later write will meet a full disk. */
 int st__allocate(int fd, uint64_t n);
 
 #endif

@@ -1,6 +1,7 @@
 /* Reading the log: the chain of records from its start. A record continues the chain when its sequence number is one
  * more than the last one's, its sum fits, and its salt is the one in force; or when it opens a new timeline that
- * continues the one in force. The first that does not ends the log: it was torn, or is older than the ring's last lap. */
+ * continues the one in force. The first that does not ends the log: it was torn, or is older than the ring's last
+ * lap. */
 #include "file.h"
 
 #include "base/mem.h"
@@ -103,8 +104,8 @@ static enum err map_big(struct st__reader *d, const struct st__record_layout *ra
 		int code = errno;
 		if (fd >= 0)
 			close(fd);
-		return err_set(ei, code == ENOENT ? ERR_MISSING : ERR_IO, "opening %s, a part of the log: %s; put it back", path,
-			strerror(code));
+		return err_set(ei, code == ENOENT ? ERR_MISSING : ERR_IO, "opening %s, a part of the log: %s; put it back",
+			path, strerror(code));
 	}
 	uint64_t n = stub->bytes + sizeof(*raw);
 	if (stub->bytes % 8 == 0 && stub->bytes < 1ull << 40 && (uint64_t)sb.st_size >= n) {
@@ -117,12 +118,13 @@ static enum err map_big(struct st__reader *d, const struct st__record_layout *ra
 	const struct st__record_layout *h = d->big;
 	if (!h || h->seq != raw->seq || h->salt != raw->salt || h->kind != ST__RECORD_TICK || h->bytes != stub->bytes ||
 		h->sum != stub->sum || st__record_sum(h, (const uint64_t *)(const void *)(h + 1)) != h->sum)
-		return err_set(ei, ERR_CORRUPT, "%s, a part of the log, is damaged; restore the pool and its log from a backup", path);
+		return err_set(ei, ERR_CORRUPT, "%s, a part of the log, is damaged; restore the pool and its log from a "
+			"backup", path);
 	return ERR_OK;
 }
 
-enum err st__reader_record(struct st__reader *d, const struct st__record_layout *raw, const struct st__record_layout **head,
-	const uint64_t **body, struct errinfo *ei)
+enum err st__reader_record(struct st__reader *d, const struct st__record_layout *raw,
+	const struct st__record_layout **head, const uint64_t **body, struct errinfo *ei)
 {
 	big_unmap(d);
 	*head = raw;

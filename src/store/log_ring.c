@@ -1,6 +1,6 @@
-/* The log's file: two header blocks and the ring. Its blocks are allocated at creation, so writing it never meets a full
- * disk; they are written once with zeros shortly before records reach them, because the first write of a block makes
- * the file system commit its own journal at the next sync. */
+/* The log's file: two header blocks and the ring. Its blocks are allocated at creation, so writing it never meets a
+ * full disk; they are written once with zeros shortly before records reach them, because the first write of a block
+ * makes the file system commit its own journal at the next sync. */
 #include "file.h"
 
 #include "base/mem.h"
@@ -109,15 +109,15 @@ enum err st__ring_create(struct st__ring *r, const struct st__pool *p, uint64_t 
 {
 	*r = (struct st__ring){.fd = -1, .through = -1, .dirfd = open_dir(p)};
 	snprintf(r->path, sizeof(r->path), "%s/" ST__LOG_NAME, p->dir);
-	r->head = (struct st__log_layout){.magic = ST__LOG_MAGIC, .format = ST__LOG_FORMAT, .id = id, .gen = 1, .ring = bytes,
-		.seq = seq, .salt = salt};
+	r->head = (struct st__log_layout){.magic = ST__LOG_MAGIC, .format = ST__LOG_FORMAT, .id = id, .gen = 1,
+		.ring = bytes, .seq = seq, .salt = salt};
 	memcpy(r->head.uuid, p->root->super.uuid, sizeof(r->head.uuid));
 	int e = r->dirfd < 0 ? errno : build(r);
 	if (e) {
 		st__ring_close(r);
 		if (e == ENOSPC || e == EDQUOT || e == EFBIG)
-			return err_set(ei, ERR_FULL, "making the log %s of %llu bytes: the disk has no room for it; free some, or lower "
-				"log-size", r->path, (unsigned long long)bytes);
+			return err_set(ei, ERR_FULL, "making the log %s of %llu bytes: the disk has no room for it; free some, "
+				"or lower log-size", r->path, (unsigned long long)bytes);
 		return st__errno(ei, e, "making the log", r->path);
 	}
 	measure(r);
@@ -146,14 +146,14 @@ static enum err read_head(struct st__ring *r, const struct st__pool *p, struct e
 		}
 	}
 	if (!found)
-		return err_set(ei, ERR_CORRUPT, "the log %s is damaged: none of its headers is valid; restore the pool and its log "
-			"from a backup", r->path);
+		return err_set(ei, ERR_CORRUPT, "the log %s is damaged: none of its headers is valid; restore the pool and "
+			"its log from a backup", r->path);
 	if (r->head.format != ST__LOG_FORMAT)
 		return err_set(ei, ERR_VERSION, "the log %s has format version %u, this server reads version %u", r->path,
 			r->head.format, ST__LOG_FORMAT);
 	if (memcmp(r->head.uuid, p->root->super.uuid, sizeof(r->head.uuid)) != 0 || r->head.id != p->root->super.log_id)
-		return err_set(ei, ERR_MISSING, "the log %s belongs to another pool, or to another state of this one; put the log "
-			"back that the pool was last used with", r->path);
+		return err_set(ei, ERR_MISSING, "the log %s belongs to another pool, or to another state of this one; put "
+			"the log back that the pool was last used with", r->path);
 	if (r->head.ring < ST__LOG_MIN || r->head.ring % 64 || r->head.ring > 1ull << 50)
 		return err_set(ei, ERR_CORRUPT, "the log %s is damaged: its size makes no sense", r->path);
 	return ERR_OK;
@@ -167,8 +167,8 @@ enum err st__ring_open(struct st__ring *r, const struct st__pool *p, bool read_o
 		r->fd = openat(r->dirfd, ST__LOG_NAME, (read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC);
 	enum err e;
 	if (r->fd < 0 && errno == ENOENT)
-		e = err_set(ei, ERR_MISSING, "the log %s is missing, and the pool was not closed cleanly: without it the newest "
-			"changes are lost; put it back (it belongs to the pool and is copied with it)", r->path);
+		e = err_set(ei, ERR_MISSING, "the log %s is missing, and the pool was not closed cleanly: without it the "
+			"newest changes are lost; put it back (it belongs to the pool and is copied with it)", r->path);
 	else if (r->fd < 0)
 		e = st__errno(ei, errno, "opening the log", r->path);
 	else

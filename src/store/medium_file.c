@@ -153,8 +153,10 @@ static const char *file_write_error(struct st__medium *m)
 static void file_stats(struct st__medium *m, struct st_stats *out)
 {
 	struct st__file *f = file_of(m);
-	if (f->durability != ST_DURABLE_ALWAYS)
-		out->survives = f->durability == ST_DURABLE_EVERYSEC ? "power loss, but for the last second" : "process death, mostly";
+	if (f->durability == ST_DURABLE_EVERYSEC)
+		out->survives = "power loss, but for the last second";
+	else if (f->durability == ST_DURABLE_NO)
+		out->survives = "process death, mostly";
 	out->log_size = f->log.ring.head.ring;
 	out->log_used = out->log_size - st__log_free(&f->log);
 	out->log_bytes = f->log.bytes;
@@ -305,7 +307,8 @@ static void file_close(struct st__medium *m)
 		st__ckpt_stop(&f->ckpt);
 		if (!st__log_stop(&f->log) || !home) {
 			p->failed = true;
-			log_msg(LOG_WARNING, "pool: %s could not be written whole; its log has the rest, for the next start", p->dir);
+			log_msg(LOG_WARNING, "pool: %s could not be written whole; its log has the rest, for the next start",
+				p->dir);
 		}
 	}
 	st__ckpt_stop(&f->ckpt); /* when opening failed half-way */

@@ -50,8 +50,8 @@ enum err st__pmemobj_error(struct errinfo *ei, const char *doing, const char *pa
 	if (strstr(why, "initialization failed")) /* the parts are smaller than the heap in them says, mostly */
 		return err_set(ei, ERR_CORRUPT, "the pool %s is damaged: a part was truncated, or libpmemobj's heap is broken; "
 			"restore the pool from a backup", path);
-	return err_set(ei, code == EIO ? ERR_IO : ERR_CORRUPT, "%s the pool %s: libpmemobj says: %s; restore the pool from a "
-		"backup, or look at it with pmempool check", doing, path, why);
+	return err_set(ei, code == EIO ? ERR_IO : ERR_CORRUPT, "%s the pool %s: libpmemobj says: %s; restore the pool "
+		"from a backup, or look at it with pmempool check", doing, path, why);
 }
 
 /* ---- extents ---- */
@@ -62,8 +62,8 @@ static enum err usable(struct st__pool *p, uint64_t off, uint64_t bytes, uint64_
 	uint64_t mapped = __atomic_load_n(&pool_of(p)->mapped, __ATOMIC_ACQUIRE);
 	uint64_t from = (off + ST__SLAB - 1) & ~(uint64_t)(ST__SLAB - 1);
 	if (off < sizeof(struct st__root_layout) || off >= mapped || bytes > mapped - off || bytes < from - off + ST__SLAB)
-		return err_set(ei, ERR_CORRUPT, "extent %u of the pool %s leads outside of it; restore the pool from a backup", index,
-			p->dir);
+		return err_set(ei, ERR_CORRUPT, "extent %u of the pool %s leads outside of it; restore the pool from a "
+			"backup", index, p->dir);
 	*start = from;
 	*slabs = (off + bytes - from) >> ST__SLAB_SHIFT;
 	return ERR_OK;
@@ -96,8 +96,8 @@ static enum err pool_locate(struct st__pool *p, unsigned index, uint64_t *start,
 	bool known = index >= q->first_new ||
 		bsearch(&x->off, q->object, q->objects, sizeof(*q->object), compare_offsets);
 	if (x->pool_uuid != q->uuid || x->off % 16 != 0 || x->off >= q->mapped || !known)
-		return err_set(ei, ERR_CORRUPT, "extent %u of the pool %s leads outside of it; restore the pool from a backup", index,
-			p->dir);
+		return err_set(ei, ERR_CORRUPT, "extent %u of the pool %s leads outside of it; restore the pool from a "
+			"backup", index, p->dir);
 	uint64_t bytes = pmemobj_alloc_usable_size((PMEMoid){x->pool_uuid, x->off});
 	return usable(p, x->off, bytes, start, slabs, index, ei);
 }
@@ -251,8 +251,8 @@ static enum err check_options(const struct st_options *o, const struct st__dir *
 	if (d->parts == 0 && o->read_only)
 		return err_set(ei, ERR_MISSING, "there is no pool at %s", d->path);
 	if (d->parts == 0 && d->remains)
-		return err_set(ei, ERR_MISSING, "the pool %s has lost its parts (000000.pmem and on): only other files of it are "
-			"there; restore it from a backup, or empty the directory to begin anew", d->path);
+		return err_set(ei, ERR_MISSING, "the pool %s has lost its parts (000000.pmem and on): only other files of "
+			"it are there; restore it from a backup, or empty the directory to begin anew", d->path);
 	if (d->parts > 0 && d->bytes < ST__PART_FIRST / 2)
 		return err_set(ei, ERR_CORRUPT, "part 000000.pmem of the pool %s was truncated; restore the pool from a backup",
 			d->path);
@@ -262,8 +262,8 @@ static enum err check_options(const struct st_options *o, const struct st__dir *
 		return err_set(ei, ERR_ARGUMENT, "pool-size is %llu bytes: it must be from %llu (16 MiB) to %llu (16 TiB)",
 			(unsigned long long)o->pool_size, (unsigned long long)ST__POOL_MIN, (unsigned long long)ST__POOL_MAX);
 	if (o->pool_size < d->bytes)
-		return err_set(ei, ERR_ARGUMENT, "pool-size is %llu bytes but the pool %s has grown to %llu already; set pool-size to "
-			"that at least", (unsigned long long)o->pool_size, d->path, (unsigned long long)d->bytes);
+		return err_set(ei, ERR_ARGUMENT, "pool-size is %llu bytes but the pool %s has grown to %llu already; set "
+			"pool-size to that at least", (unsigned long long)o->pool_size, d->path, (unsigned long long)d->bytes);
 	return ERR_OK;
 }
 
@@ -305,13 +305,14 @@ static enum err find_root(struct pool *q, struct errinfo *ei)
 		return err_set(ei, ERR_CORRUPT, "the pool %s has no root object: it is damaged, or not Perdure's", p->dir);
 	PMEMoid oid = pmemobj_root(q->pop, have); /* of the size it has: no allocation */
 	if (OID_IS_NULL(oid) || oid.off >= q->mapped || have > q->mapped - oid.off)
-		return err_set(ei, ERR_CORRUPT, "the root object of the pool %s is damaged; restore the pool from a backup", p->dir);
+		return err_set(ei, ERR_CORRUPT, "the root object of the pool %s is damaged; restore the pool from a "
+			"backup", p->dir);
 	p->root = (void *)((char *)q->pop + oid.off);
 	q->uuid = oid.pool_uuid_lo;
 	enum err e = st__super_check(p->root, ei); /* first: another format may have another size */
 	if (!e && have < sizeof(struct st__root_layout))
-		e = err_set(ei, ERR_CORRUPT, "the root object of the pool %s has %zu bytes: it is damaged; restore the pool from a "
-			"backup", p->dir, have);
+		e = err_set(ei, ERR_CORRUPT, "the root object of the pool %s has %zu bytes: it is damaged; restore the pool "
+			"from a backup", p->dir, have);
 	return e;
 }
 

@@ -24,11 +24,11 @@ enum err st__errno(struct errinfo *ei, int code, const char *what, const char *p
 	switch (code) {
 	case EACCES:
 	case EPERM:
-		return err_set(ei, ERR_PERMISSION, "%s %s: permission denied; give the server's user the right to read and write "
-			"there, or name another pool", what, path);
+		return err_set(ei, ERR_PERMISSION, "%s %s: permission denied; give the server's user the right to read and "
+			"write there, or name another pool", what, path);
 	case EROFS:
-		return err_set(ei, ERR_PERMISSION, "%s %s: the file system is read-only; mount it for writing, or name another pool",
-			what, path);
+		return err_set(ei, ERR_PERMISSION, "%s %s: the file system is read-only; mount it for writing, or name "
+			"another pool", what, path);
 	case ENOSPC:
 	case EDQUOT:
 		return err_set(ei, ERR_FULL, "%s %s: the disk is full; free some space on it", what, path);
@@ -61,8 +61,7 @@ static int open_made(const char *path, bool read_only, struct errinfo *ei)
 	}
 	if (fd < 0 && errno == ENOENT) {
 		if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-			st__errno(ei, errno, errno == ENOENT ? "the directory that shall hold the pool" : "making the pool's directory",
-				path);
+			st__errno(ei, errno, "making the pool's directory", path);
 			return -1;
 		}
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -73,7 +72,8 @@ static int open_made(const char *path, bool read_only, struct errinfo *ei)
 		}
 	}
 	if (fd < 0 && errno == ENOTDIR)
-		err_set(ei, ERR_ARGUMENT, "%s is not a directory; a pool is a directory of files: name one that may be made", path);
+		err_set(ei, ERR_ARGUMENT, "%s is not a directory; a pool is a directory of files: name one that may be "
+			"made", path);
 	else if (fd < 0)
 		st__errno(ei, errno, "opening the pool's directory", path);
 	return fd;
@@ -147,8 +147,8 @@ static enum err list(struct st__dir *d, struct found *f, struct errinfo *ei)
 
 static enum err damaged_part(struct st__dir *d, const char *name, uint64_t bytes, struct errinfo *ei)
 {
-	return err_set(ei, ERR_CORRUPT, "part %s of the pool %s has only %llu bytes: it was truncated; restore the pool from a "
-		"backup", name, d->path, (unsigned long long)bytes);
+	return err_set(ei, ERR_CORRUPT, "part %s of the pool %s has only %llu bytes: it was truncated; restore the pool "
+		"from a backup", name, d->path, (unsigned long long)bytes);
 }
 
 /* Sizes, and the repair: libpmemobj makes a part with mode 000 and no bytes, then allocates it; where it dies in
@@ -161,7 +161,8 @@ static enum err measure(struct st__dir *d, bool read_only, struct errinfo *ei)
 		struct stat sb;
 		st__part_name(name, i);
 		if (fstatat(d->fd, name, &sb, 0) != 0)
-			return err_set(ei, ERR_MISSING, "part %s of the pool %s is missing; restore it from where it went", name, d->path);
+			return err_set(ei, ERR_MISSING, "part %s of the pool %s is missing; restore it from where it went",
+				name, d->path);
 		if (!S_ISREG(sb.st_mode))
 			return err_set(ei, ERR_CORRUPT, "%s in the pool %s is not a file", name, d->path);
 		uint64_t bytes = (uint64_t)sb.st_size;
@@ -169,14 +170,14 @@ static enum err measure(struct st__dir *d, bool read_only, struct errinfo *ei)
 		if (bytes < ST__PART_MIN && !last)
 			return damaged_part(d, name, bytes, ei);
 		if (bytes < ST__PART_MIN && read_only)
-			return err_set(ei, ERR_CORRUPT, "the pool %s was growing when its server died; start the server once, which "
-				"repairs that", d->path);
+			return err_set(ei, ERR_CORRUPT, "the pool %s was growing when its server died; start the server once, "
+				"which repairs that", d->path);
 		if (bytes < ST__PART_MIN) {
 			if (st__io()->unlinkat(d->fd, name, 0) != 0)
 				return st__errno(ei, errno, "removing an unfinished part of", d->path);
 			st__sync_all(d->fd);
-			log_msg(LOG_NOTICE, "pool: removed part %s of %s, which a death in the middle of growth left unfinished", name,
-				d->path);
+			log_msg(LOG_NOTICE, "pool: removed part %s of %s, which a death in the middle of growth left "
+				"unfinished", name, d->path);
 			d->parts--;
 			break;
 		}
@@ -194,14 +195,15 @@ static enum err find_parts(struct st__dir *d, bool read_only, struct errinfo *ei
 	if (e)
 		return e;
 	if (f.strange[0])
-		return err_set(ei, ERR_CORRUPT, "%s in the pool's directory %s is none of the pool's files but libpmemobj would take "
-			"it for one; move it away", f.strange, d->path);
+		return err_set(ei, ERR_CORRUPT, "%s in the pool's directory %s is none of the pool's files but libpmemobj "
+			"would take it for one; move it away", f.strange, d->path);
 	if (f.n == 0) {
 		d->remains = f.others;
 		return ERR_OK;
 	}
 	if (f.highest >= ST__PARTS_MAX)
-		return err_set(ei, ERR_CORRUPT, "the pool %s has a part %06u: more parts than a pool may have", d->path, f.highest);
+		return err_set(ei, ERR_CORRUPT, "the pool %s has a part %06u: more parts than a pool may have", d->path,
+			f.highest);
 	d->parts = f.highest + 1;
 	return measure(d, read_only, ei);
 }

@@ -142,8 +142,10 @@ static inline uint64_t world_tick(struct world *w, unsigned most)
 		unsigned what = (unsigned)rng_below(&w->rng, 10);
 		if (what == 0)
 			world_delete(w, s, slot);
+		else if (what == 1)
+			world_set(w, s, slot, (uint32_t)rng_below(&w->rng, 7000));
 		else
-			world_set(w, s, slot, (uint32_t)(what == 1 ? rng_below(&w->rng, 7000) : what == 2 ? 100 : rng_below(&w->rng, 60)));
+			world_set(w, s, slot, what == 2 ? 100 : (uint32_t)rng_below(&w->rng, 60));
 	}
 	return world_commit(w, s);
 }

@@ -515,8 +515,8 @@ static void test_missing_big_record_is_refused(void **state)
 	snprintf(cmd, sizeof(cmd), "cd %s && f=$(ls | grep '^log\\.') && cp $f .. && mv $f away", pool_path);
 	assert_int_equal(system(cmd), 0);
 	open_fails(ERR_MISSING, "part of the log");
-	snprintf(cmd, sizeof(cmd), "cd %s && f=$(cd .. && ls | grep '^log\\.') && mv away $f && printf xxxx | dd of=$f bs=1 "
-		"seek=2000 conv=notrunc status=none", pool_path);
+	snprintf(cmd, sizeof(cmd), "cd %s && f=$(cd .. && ls | grep '^log\\.') && mv away $f && printf xxxx | dd of=$f "
+		"bs=1 seek=2000 conv=notrunc status=none", pool_path);
 	assert_int_equal(system(cmd), 0);
 	open_fails(ERR_CORRUPT, "part of the log");
 	snprintf(cmd, sizeof(cmd), "cd %s/.. && mv $(ls | grep '^log\\.') pool", pool_path);
@@ -536,9 +536,12 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		T(test_clean_close_leaves_nothing_to_replay), TD(test_clean_close_leaves_nothing_to_replay),
 		T(test_killed_process_loses_nothing_acknowledged), TD(test_killed_process_loses_nothing_acknowledged),
-		T(test_log_wraps_many_times), T(test_record_larger_than_the_log), T(test_killed_with_records_larger_than_the_log),
-		T(test_log_size_can_change), T(test_pages_are_given_back), T(test_durability_levels), T(test_moves_between_media),
-		T(test_missing_log_is_refused_unless_clean), T(test_log_of_another_pool_is_refused), T(test_damaged_log_headers),
+		T(test_log_wraps_many_times), T(test_record_larger_than_the_log),
+		T(test_killed_with_records_larger_than_the_log),
+		T(test_log_size_can_change), T(test_pages_are_given_back), T(test_durability_levels),
+		T(test_moves_between_media),
+		T(test_missing_log_is_refused_unless_clean), T(test_log_of_another_pool_is_refused),
+		T(test_damaged_log_headers),
 		T(test_truncated_log), T(test_damaged_record_ends_the_log), T(test_missing_big_record_is_refused)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
