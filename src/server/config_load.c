@@ -189,6 +189,7 @@ enum err config_load_args(struct config *cfg, int argc, char **argv, struct erri
 			char path[PATH_MAX];
 			if (!realpath(argv[i], path))
 				return fatal(&l, argv[i], 0, argv[i], strerror(errno));
+			mem_free(cfg->file);
 			cfg->file = mem_strdup(path);
 			e = load_file(&l, path);
 		}

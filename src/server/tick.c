@@ -203,8 +203,8 @@ void srv__tick(struct srv *srv)
 		i = execute(srv, i);
 		end(srv);
 	}
+	t->running = false; /* from here on clients may end */
 	srv__gather_settle(srv);
-	t->running = false;
 	srv__client_bury(srv);
 }
 

@@ -318,6 +318,14 @@ static void test_half_closed_client_gets_its_answers(void **state)
 	release(r, UINT64_MAX);
 	hear(a, "+OK\r\n:2\r\n");
 	hears_end(a);
+	/* with nothing held back; what follows RESET is gathered a turn later, together with the end */
+	for (int i = 0; i < 20; i++) {
+		a = dial(r);
+		says(a, i % 2 ? "PING\r\n" : "RESET\r\nPING\r\n");
+		shutdown(a, SHUT_WR);
+		hear(a, i % 2 ? "+PONG\r\n" : "+RESET\r\n+PONG\r\n");
+		hears_end(a);
+	}
 	rig_end(r);
 }
 
