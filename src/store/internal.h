@@ -215,6 +215,7 @@ struct store {
 	uint32_t extents;
 	uint64_t plenty;                /* with more free slabs than this a small reserve needs no thought */
 	uint64_t grow_retry_us;         /* growth has failed: not again before */
+	uint32_t waiting;               /* extent that is allocated but could not be taken into use; 0: none */
 	/* pins */
 	struct st__pin { st_off off; uint32_t n; bool freed; } *pins; /* open addressing */
 	uint32_t pins_n, pins_cap;

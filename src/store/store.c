@@ -2,6 +2,7 @@
 #include "internal.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "sim.h"
@@ -119,29 +120,48 @@ static bool can_grow(const struct store *st)
 		(!st->grow_retry_us || clock_mono_us() >= st->grow_retry_us);
 }
 
+/* Takes the extent that waits into use. Where that fails it goes on waiting: to allocate another would not help. */
+static bool take_extent(struct store *st)
+{
+	uint64_t start, slabs;
+	struct errinfo ei = {0};
+	if (st->pool->ops->locate(st->pool, st->waiting, &start, &slabs, &ei) ||
+		st->medium->ops->extent_added(st->medium, start, slabs * ST__SLAB, &ei)) {
+		if (!st->grow_retry_us)
+			log_msg(LOG_WARNING, "pool: cannot grow: %s", ei.msg);
+		st->grow_retry_us = clock_mono_us() + 1000000;
+		return false;
+	}
+	const struct st__extent_layout *x = (const void *)(st->pool->base + start);
+	st->waiting = 0;
+	span_add(st, start, x->slabs);
+	st__extent_adopt(st, start);
+	st->stats.growths++;
+	st->grow_retry_us = 0;
+	set_plenty(st);
+	return true;
+}
+
 /* Takes a finished extent into use. False: the step failed. */
 static bool grow_finish(struct store *st, bool wait)
 {
 	bool failed = false;
 	int index = st__grow_take(st->grow, wait, &failed);
 	if (index >= 0) {
-		uint64_t start, slabs;
-		struct errinfo ei = {0};
-		if (st->pool->ops->locate(st->pool, (unsigned)index, &start, &slabs, &ei) ||
-			st->medium->ops->extent_added(st->medium, start, slabs * ST__SLAB, &ei)) {
-			failed = true;
-		} else {
-			const struct st__extent_layout *x = (const void *)(st->pool->base + start);
-			span_add(st, start, x->slabs);
-			st__extent_adopt(st, start);
-			st->stats.growths++;
-			st->grow_retry_us = 0;
-			set_plenty(st);
-		}
+		st->waiting = (uint32_t)index;
+		return take_extent(st);
 	}
 	if (failed)
 		st->grow_retry_us = clock_mono_us() + 1000000;
 	return !failed;
+}
+
+static void grow_begin(struct store *st, size_t bytes)
+{
+	if (st->waiting)
+		take_extent(st);
+	else
+		st__grow_start(st->grow, extent_bytes(st, bytes));
 }
 
 static bool reserve_slow(struct store *st, size_t bytes, unsigned sizes, bool freeing)
@@ -153,7 +173,7 @@ static bool reserve_slow(struct store *st, size_t bytes, unsigned sizes, bool fr
 		return st->free_slabs > 0 || st->plenty == 0;
 	need += spare(st);
 	if (st->free_slabs < st->plenty && st->grow && !st__grow_busy(st->grow) && can_grow(st))
-		st__grow_start(st->grow, extent_bytes(st, bytes));
+		grow_begin(st, bytes);
 	while (st->free_slabs < need) {
 		if (st->opt.medium == ST_MEDIUM_SIM) {
 			if (!grow_here(st, extent_bytes(st, bytes)))
@@ -163,7 +183,7 @@ static bool reserve_slow(struct store *st, size_t bytes, unsigned sizes, bool fr
 		if (!st->grow || (!st__grow_busy(st->grow) && !can_grow(st)))
 			return false;
 		if (!st__grow_busy(st->grow))
-			st__grow_start(st->grow, extent_bytes(st, bytes));
+			grow_begin(st, bytes);
 		if (!grow_finish(st, true))
 			return false;
 	}

@@ -4,8 +4,8 @@
  *   CALL FILE WHAT [SKIP [COUNT]]
  *
  * CALL: open read write sync allocate rename unlink map any. FILE: log (the log and its big records), part (parts of the
- * pool, under their own or their first name), dir (directories), map (memory that is synced), pool (all of these and
- * the set file).
+ * pool, under their own or their first name), dir (directories), map (memory that is synced), notlog (parts,
+ * directories, the set file), pool (any of these).
  * WHAT: the number of an errno, short (a write of half the bytes), or kill: the process dies instead of the call.
  * SKIP: so many calls that fit pass first, counted since the rules last changed; COUNT: so many fail (all). */
 #include <dlfcn.h>
@@ -89,7 +89,10 @@ static int decide(const char *call, const char *path, bool directory)
 	load();
 	for (unsigned i = 0; i < rules_n && !answer; i++) {
 		struct rule *r = &rules[i];
-		if ((strcmp(r->call, "any") && strcmp(r->call, call)) || (strcmp(r->file, "pool") && strcmp(r->file, file)))
+		bool other = strcmp(r->file, "notlog") == 0 && strcmp(file, "log");
+		if (strcmp(r->call, "any") && strcmp(r->call, call))
+			continue;
+		if (strcmp(r->file, "pool") && strcmp(r->file, file) && !other)
 			continue;
 		unsigned long at = r->seen++;
 		if (at < r->skip || at - r->skip >= r->count)
@@ -132,6 +135,8 @@ ssize_t pread(int fd, void *p, size_t n, off_t at)
 ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
 {
 	int e = decide_fd("write", fd);
+	if (e == 0 && fcntl(fd, F_GETFL) & O_DSYNC) /* it syncs, too */
+		e = decide_fd("sync", fd);
 	FAILS(e);
 	return REAL(pwrite)(fd, p, e == SHORT && n > 1 ? n / 2 : n, at);
 }
