@@ -8,7 +8,8 @@
  *						sets PREFIX000000000000 + FIRST ..., each to bytes of its own; SIZE 0: to 1000000
  *	probe reopen PORT KEY TIMES CPU LOG PROGRAM ARG...
  *						starts a server, asks for KEY until it answers, kills it with SIGKILL;
- *						LOG is the file for what the server prints
+ *						LOG is the file for what the server prints; TIMES pairs: time to the
+ *						answer, processor time of the server by then
  *
  * Every answer is one line of "name value" pairs; times in microseconds. Needs Linux.
  */
@@ -422,16 +423,17 @@ static int cmd_reopen(int argc, char **argv)
 	cpu = (int)number(argv[3]);
 	prctl(PR_SET_TIMERSLACK, 1000);
 	for (long i = 0; i < times; i++) {
-		int64_t t0 = now_ns(), t1;
+		int64_t t0 = now_ns(), t1, cpu_ns, main_ns;
 		pid_t pid = start(cpu, argv + 5, argv[4]);
 		bool answered = first_answer(port, argv[1], pid);
 
 		t1 = now_ns();
+		cpu_ns = threads_ns(pid, &main_ns);
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 		if (!answered)
 			die("no answer in five minutes");
-		printf("%s%" PRId64, i > 0 ? " " : "", (t1 - t0) / 1000);
+		printf("%s%" PRId64 " %" PRId64, i > 0 ? " " : "", (t1 - t0) / 1000, cpu_ns / 1000);
 	}
 	printf("\n");
 	return 0;

@@ -211,18 +211,19 @@ proc part_memory {} {
 
 # ---- restart ----
 
-# Milliseconds from exec to the first GET answered, one for each time.
+# Milliseconds from exec to the first GET answered, and of processor time by then: a pair for each time.
 proc reopen {s times} {
 	if {[catch {exec taskset -c $servers::load_cpu $::env(BENCH_PROBE) reopen [servers::get $s port] key:000000000007 \
 		$times $servers::cpu [servers::get $s log] {*}[servers::command $s]} us]} {
 		error "$us; the last [servers::get $s kind] printed:\n[servers::log_end $s]"
 	}
-	return [lmap t $us {expr {$t / 1000.0}}]
+	return [lmap {t cpu} $us {list [expr {$t / 1000.0}] [expr {$cpu / 1000.0}]}]
 }
 
-proc say_reopen {what ms} {
-	report::say [format "%-72s %9s ms   (%s)" $what [report::number [measure::median $ms]] [join [lmap t $ms {format %.1f $t}] { }]]
-	report::load
+proc say_reopen {what pairs} {
+	set ms [lmap pair $pairs {lindex $pair 0}]
+	set cpu [measure::median [lmap pair $pairs {lindex $pair 1}]]
+	report::say [format "%-72s %8s ms  CPU %6s ms  (%s)%s" $what [report::number [measure::median $ms]] [report::number $cpu]  [join [lmap t $ms {format %.1f $t}] { }] [report::others]]
 	return [measure::median $ms]
 }
 
@@ -277,7 +278,7 @@ proc restart_redis {keys} {
 
 proc part_restart {} {
 	report::say
-	report::say "restart: from exec to the first GET answered, after kill -9; median (each)"
+	report::say "restart: from exec to the first GET answered, after kill -9; median (each); CPU: the server's processor time by then"
 	set one [restart_pmem 1000000]
 	set ten [restart_pmem 10000000]
 	report::bar "pmem medium: reopen 10 M keys after kill -9" $ten 100 20 most " ms"

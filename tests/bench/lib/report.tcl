@@ -99,6 +99,17 @@ proc report::table {title {last "pool bytes/command: all = log + fresh + home"}}
 	say [format $columns cmd size pipe Perdure Redis ratio Perdure thread Redis ratio "low..high" $last]
 }
 
+# A remark when more wants to run than the two processors that the bench uses by itself.
+proc report::others {} {
+	variable noisy
+	set load [lindex [load] 0]
+	if {$load < 2.5} {
+		return ""
+	}
+	incr noisy
+	return "  load average $load"
+}
+
 # A line of measure::line, and what speaks against trusting it.
 proc report::row {m {disk 0}} {
 	variable columns
