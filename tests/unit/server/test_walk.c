@@ -318,7 +318,7 @@ static void test_half_closed_client_gets_its_answers(void **state)
 	release(r, UINT64_MAX);
 	hear(a, "+OK\r\n:2\r\n");
 	hears_end(a);
-	/* with nothing held back; what follows RESET is gathered a turn later, together with the end */
+	/* with nothing held back; what follows RESET is gathered a turn later */
 	for (int i = 0; i < 20; i++) {
 		a = dial(r);
 		says(a, i % 2 ? "PING\r\n" : "RESET\r\nPING\r\n");
@@ -326,6 +326,43 @@ static void test_half_closed_client_gets_its_answers(void **state)
 		hear(a, i % 2 ? "+PONG\r\n" : "+RESET\r\n+PONG\r\n");
 		hears_end(a);
 	}
+	rig_end(r);
+}
+
+/* INFO comes to say that so many clients are connected, the asking one included. */
+static bool clients_become(int fd, int want)
+{
+	for (int i = 0; i < 300; i++) {
+		char text[4096], *at;
+		says(fd, "INFO clients\r\n");
+		usleep(10000);
+		ssize_t n = recv(fd, text, sizeof text - 1, 0);
+		assert_true(n > 0);
+		text[n] = 0;
+		at = strstr(text, "connected_clients:");
+		assert_non_null(at);
+		if (atoi(at + strlen("connected_clients:")) == want)
+			return true;
+	}
+	return false;
+}
+
+/* The end comes in the same event as the commands, and no answer is left to fail on. */
+static void test_a_silent_client_that_hangs_up_is_let_go(void **state)
+{
+	struct rig *r = rig_new(NULL);
+	int a;
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		a = dial(r);
+		says(a, "CLIENT REPLY OFF\r\nINCR k\r\n");
+		close(a);
+	}
+	a = dial(r);
+	assert_true(clients_become(a, 1));
+	says(a, "GET k\r\n");
+	hear(a, "$2\r\n20\r\n");
+	close(a);
 	rig_end(r);
 }
 
@@ -655,6 +692,7 @@ int main(void)
 		cmocka_unit_test(test_replies_wait_for_their_own_tick),
 		cmocka_unit_test(test_closing_waits_as_well),
 		cmocka_unit_test(test_half_closed_client_gets_its_answers),
+		cmocka_unit_test(test_a_silent_client_that_hangs_up_is_let_go),
 		cmocka_unit_test(test_commands_may_come_in_any_pieces),
 		cmocka_unit_test(test_pipelines_deeper_than_a_tick_keep_order),
 		cmocka_unit_test(test_what_follows_auth_is_parsed_after_it),
