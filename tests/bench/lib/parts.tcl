@@ -223,7 +223,8 @@ proc reopen {s times} {
 proc say_reopen {what pairs} {
 	set ms [lmap pair $pairs {lindex $pair 0}]
 	set cpu [measure::median [lmap pair $pairs {lindex $pair 1}]]
-	report::say [format "%-72s %8s ms  CPU %6s ms  (%s)%s" $what [report::number [measure::median $ms]] [report::number $cpu]  [join [lmap t $ms {format %.1f $t}] { }] [report::others]]
+	report::say [format "%-72s %8s ms  CPU %6s ms  (%s)%s" $what \
+		[report::number [measure::median $ms]] [report::number $cpu] [join [lmap t $ms {format %.1f $t}] { }] [report::others]]
 	return [measure::median $ms]
 }
 

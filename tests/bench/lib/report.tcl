@@ -189,8 +189,8 @@ proc report::verdicts {} {
 	say
 	say "load average [load] at the end, at most $top_load meanwhile"
 	if {$noisy > 0} {
-		say "WARNING: during $noisy lines others used a processor for more than a fifth of the time. Ratios of processor time\
-			stand; throughput and times do not."
+		say "WARNING: at $noisy lines others used a processor for more than a fifth of the time. Ratios of processor time stand;"
+		say "throughput, and restart times by the clock, do not."
 	}
 }
 
