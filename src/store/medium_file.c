@@ -115,9 +115,7 @@ static void file_append(struct st__medium *m, struct st__record *r)
 
 static uint64_t file_durable(struct st__medium *m)
 {
-	struct st__log *l = &file_of(m)->log;
-	/* Without durability what is queued will do. */
-	return l->mode == ST_DURABLE_NO ? l->end.seq : __atomic_load_n(&l->acked, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&file_of(m)->log.acked, __ATOMIC_ACQUIRE);
 }
 
 static void file_set_durability(struct st__medium *m, enum st_durability d)
@@ -156,7 +154,7 @@ static void file_stats(struct st__medium *m, struct st_stats *out)
 	if (f->durability == ST_DURABLE_EVERYSEC)
 		out->survives = "power loss, but for the last second";
 	else if (f->durability == ST_DURABLE_NO)
-		out->survives = "process death, mostly";
+		out->survives = "process death";
 	out->log_size = f->log.ring.head.ring;
 	out->log_used = out->log_size - st__log_free(&f->log);
 	out->log_bytes = f->log.bytes;
