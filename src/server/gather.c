@@ -261,6 +261,9 @@ static void big_room(struct client *c, uv_buf_t *b)
 	size_t trust = c->in.n * 4 > BIG_FIRST ? c->in.n * 4 : BIG_FIRST;
 	size_t cap = need < trust ? need : trust;
 	if (c->in.cap < cap) {
+		/* many long arguments come one after the other: each must not move what is there again */
+		size_t twice = 2 * c->in.cap < trust ? 2 * c->in.cap : trust;
+		cap = cap > twice ? cap : twice;
 		c->in.p = mem_realloc(c->in.p, cap);
 		c->in.cap = cap;
 	}

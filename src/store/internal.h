@@ -213,6 +213,7 @@ struct store {
 	uint32_t tick;
 	struct st__span { uint64_t start, units; } *span; /* extents in use, by index */
 	uint32_t extents;
+	uint32_t born_before;           /* objects allocated in the tick before: reclaiming keeps up with them */
 	uint64_t plenty;                /* with more free slabs than this a small reserve needs no thought */
 	uint64_t grow_retry_us;         /* growth has failed: not again before */
 	uint32_t waiting;               /* extent that is allocated but could not be taken into use; 0: none */
@@ -255,7 +256,10 @@ enum err st__slabs_init(struct store *st);
 enum err st__extent_format(
 	struct st__pool *p, unsigned index, enum st__extent_kind kind, uint64_t start, uint64_t slabs);
 bool st__extent_valid(const struct st__pool *p, unsigned index, uint64_t start);
-void st__extent_adopt(struct store *st, uint64_t start);     /* its slabs become known */
+/* Whether a valid head is one that this format makes: nothing else of it is looked at again. */
+bool st__extent_fits(const struct st__extent_layout *x, enum st__extent_kind kind);
+/* Its slabs become known. False: a slab word is damaged. */
+bool st__extent_adopt(struct store *st, uint64_t start);
 void st__slab_look(struct store *st, uint32_t s);             /* fills busy and used */
 void st__slabs_edit(struct store *st);    /* at commit: bitmaps and slab words from born and died */
 void st__slabs_committed(struct store *st); /* after the record: what died becomes reusable */

@@ -101,6 +101,9 @@ bool st_work(struct store *st, unsigned objects)
 	/* Walkers look at homes: what this tick has edited so far may have been unlinked by it too. */
 	if (st->front.overlay_n)
 		return st__meta(st)->queue != 0;
+	/* Long values replaced tick after tick would otherwise be queued faster than they are freed. */
+	if (objects < 2 * st->born_before)
+		objects = 2 * st->born_before;
 	while (st__meta(st)->queue) {
 		if (s.freed >= objects || !st_reserve(st, 0, true))
 			return true;

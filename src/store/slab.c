@@ -104,6 +104,13 @@ bool st__extent_valid(const struct st__pool *p, unsigned index, uint64_t start)
 		x->sum == st__sum(0, x, offsetof(struct st__extent_layout, sum));
 }
 
+bool st__extent_fits(const struct st__extent_layout *x, enum st__extent_kind kind)
+{
+	struct st__extent_layout want;
+	geometry(&want, x->index, kind, x->start, x->slabs);
+	return x->slabs > want.head_slabs && memcmp(x, &want, sizeof(want)) == 0;
+}
+
 enum err st__extent_format(struct st__pool *p, unsigned index, enum st__extent_kind kind, uint64_t start,
 	uint64_t slabs)
 {
@@ -129,7 +136,15 @@ enum err st__extent_format(struct st__pool *p, unsigned index, enum st__extent_k
 	return ERR_OK;
 }
 
-void st__extent_adopt(struct store *st, uint64_t start)
+static bool word_sound(uint64_t word, bool head)
+{
+	unsigned cls = word & 0xff, state = word >> 8 & 0xff;
+	if (head)
+		return word == (uint64_t)ST__SLAB_HEAD << 8;
+	return word == 0 || (word >> 16 == 0 && cls < st__class_count() && (state == ST__SLAB_PARTIAL || state == ST__SLAB_FULL));
+}
+
+bool st__extent_adopt(struct store *st, uint64_t start)
 {
 	const struct st__extent_layout *x = (const void *)(st->pool->base + start);
 	const uint64_t *word = (const void *)(st->pool->base + x->words);
@@ -139,6 +154,8 @@ void st__extent_adopt(struct store *st, uint64_t start)
 	for (uint64_t i = x->slabs; i-- > 0;) {
 		uint32_t s = first + (uint32_t)i;
 		struct st__slab *b = &st->slab[s];
+		if (!word_sound(word[i], i < x->head_slabs))
+			return false;
 		b->word_off = x->words + i * 8;
 		b->bits_off = x->bitmaps + i * ST__BITMAP;
 		b->cls = (uint16_t)(word[i] & 0xff);
@@ -150,6 +167,7 @@ void st__extent_adopt(struct store *st, uint64_t start)
 	}
 	st->slabs += x->slabs - x->head_slabs;
 	st->stats.mapped += x->slabs * ST__SLAB;
+	return true;
 }
 
 void st__slab_look(struct store *st, uint32_t s)
@@ -459,6 +477,7 @@ void st__slabs_committed(struct store *st)
 		reusable(st, st->died[i]);
 	for (uint32_t i = 0; i < st->touched_n; i++)
 		release_if_empty(st, st->touched[i]);
+	st->born_before = st->born_n;
 	st->born_n = 0;
 	st->died_n = 0;
 	st->touched_n = 0;

@@ -73,7 +73,7 @@ static enum err open_extents(struct store *st, struct errinfo *ei)
 				return err_set(ei, e, "extent %u is too small", i);
 		}
 		const struct st__extent_layout *x = (const void *)(p->base + start);
-		if (x->slabs > slabs || x->kind != kind)
+		if (x->slabs > slabs || !st__extent_fits(x, kind))
 			return err_set(ei, ERR_CORRUPT, "the head of extent %u does not fit its place; restore the pool "
 				"from a backup", i);
 		span_add(st, start, x->slabs);
@@ -108,7 +108,7 @@ static bool grow_here(struct store *st, uint64_t bytes)
 		return false;
 	CHECK(st__extent_format(st->pool, index, ST__EXTENT_DATA, start, slabs) == ERR_OK);
 	span_add(st, start, slabs);
-	st__extent_adopt(st, start);
+	CHECK(st__extent_adopt(st, start));
 	st->stats.growths++;
 	set_plenty(st);
 	return true;
@@ -135,7 +135,7 @@ static bool take_extent(struct store *st)
 	const struct st__extent_layout *x = (const void *)(st->pool->base + start);
 	st->waiting = 0;
 	span_add(st, start, x->slabs);
-	st__extent_adopt(st, start);
+	CHECK(st__extent_adopt(st, start));
 	st->stats.growths++;
 	st->grow_retry_us = 0;
 	set_plenty(st);
@@ -290,7 +290,8 @@ static enum err recover(struct store *st, struct errinfo *ei)
 	st->epoch = meta->epoch;
 	st->floor = meta->floor;
 	for (uint32_t i = 1; i < st->extents; i++)
-		st__extent_adopt(st, st->span[i].start);
+		if (!st__extent_adopt(st, st->span[i].start))
+			return err_set(ei, ERR_CORRUPT, "the slab words of extent %u are damaged; restore the pool from a backup", i);
 	return ERR_OK;
 }
 
@@ -301,7 +302,7 @@ static void release(struct store *st)
 	if (st->medium)
 		st->medium->ops->close(st->medium);
 	if (st->pool) {
-		if (st->opened)
+		if (st->opened && !st->pool->failed)
 			super_set(st, &st->pool->root->super.clean, 1);
 		st->pool->ops->close(st->pool);
 	}

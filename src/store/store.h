@@ -197,8 +197,8 @@ uint64_t st_commit(struct store *st);
 uint64_t st_durable(const struct store *st);
 /* True when the tick has changed something. */
 bool st_dirty(const struct store *st);
-/* Background work: reclaims up to about `objects` objects. Returns true while more is waiting. Call first in a tick:
- * once something was edited it does nothing. */
+/* Background work: reclaims up to about `objects` objects, or twice what the last tick allocated. Returns true while
+ * more is waiting. Call first in a tick: once something was edited it does nothing. */
 bool st_work(struct store *st, unsigned objects);
 /* Writing is impossible for now (log full after I/O errors); the reason, or NULL. Writers answer -MISCONF. */
 const char *st_write_error(const struct store *st);
@@ -265,6 +265,10 @@ struct st_verify {
  * nothing allocated is unreachable, slab words and counters are right, every kind's check agrees. The tick must
  * be committed. O(objects). */
 void st_verify(struct store *st, struct st_verify *out);
+/* What keeps a committed reference from leading to an allocated object of this kind, or NULL; what that kind's check
+ * finds wrong with such an object, or NULL. They trust nothing. O(1), and whatever the check takes. */
+const char *st_check_ref(const struct store *st, st_off off, enum st_kind kind);
+const char *st_check_object(const struct store *st, st_off off);
 /* Prints superblock, extents, head state and how each size class is used, in words. */
 void st_dump(const struct store *st, FILE *out);
 /* Visits every live object (pool-dump). */

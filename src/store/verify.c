@@ -61,6 +61,23 @@ static const char *not_object(const struct store *st, st_off off, unsigned *numb
 	return NULL;
 }
 
+const char *st_check_ref(const struct store *st, st_off off, enum st_kind kind)
+{
+	unsigned k;
+	const char *why = not_object(st, off, &k);
+	if (why)
+		return why;
+	const struct st_obj *o = st_home(st, off);
+	return o->kind == kind ? NULL : "leads to an object of another kind";
+}
+
+const char *st_check_object(const struct store *st, st_off off)
+{
+	const struct st_obj *o = st_home(st, off);
+	const struct st_kind_ops *k = st->kinds[o->kind];
+	return k->check ? k->check(st, off, o, st_size(st, off)) : NULL;
+}
+
 static void reach(void *ctx, st_off off)
 {
 	struct walk *w = ctx;

@@ -77,15 +77,25 @@ static enum err dataset_new(struct ks *ks, const struct ks__dataset_layout *old,
 /* Checks the dataset that is there, and makes it fit the databases asked for. */
 static enum err dataset_take(struct ks *ks, struct errinfo *ei)
 {
-	const struct ks__dataset_layout *d = st_view(ks->st, st_root(ks->st));
+	const char *why = st_check_ref(ks->st, st_root(ks->st), ST_KIND_DATASET);
+	const struct ks__dataset_layout *d;
 
-	if (d->obj.kind != ST_KIND_DATASET)
-		return err_set(ei, ERR_CORRUPT, "the pool's root is an object of kind %u, not a dataset", d->obj.kind);
+	if (why)
+		return err_set(ei, ERR_CORRUPT, "the pool is damaged: its root %s; restore it from a backup", why);
+	d = st_view(ks->st, st_root(ks->st));
 	if (d->version != KS__DATASET_VERSION)
 		return err_set(ei, ERR_VERSION, "the dataset has format %u; this server knows %u", d->version,
 			KS__DATASET_VERSION);
-	if (d->databases > DATABASES_MAX)
-		return err_set(ei, ERR_CORRUPT, "the dataset claims %u databases", d->databases);
+	why = st_check_object(ks->st, st_root(ks->st));
+	if (!why && d->databases > DATABASES_MAX)
+		why = "more databases than there can be";
+	for (unsigned i = 0; !why && i < d->databases; i++)
+		if (d->db[i]) {
+			why = st_check_ref(ks->st, d->db[i], ST_KIND_DB);
+			why = why ? why : st_check_object(ks->st, d->db[i]);
+		}
+	if (why)
+		return err_set(ei, ERR_CORRUPT, "the pool's dataset is damaged (%s); restore the pool from a backup", why);
 	if (ks->databases == 0)
 		ks->databases = d->databases;
 	for (unsigned i = ks->databases; i < d->databases; i++) {
@@ -101,12 +111,18 @@ static enum err dataset_take(struct ks *ks, struct errinfo *ei)
 
 static enum err dataset_open(struct ks *ks, struct errinfo *ei)
 {
+	struct st_stats s;
+
 	if (ks->databases > DATABASES_MAX)
 		return err_set(ei, ERR_ARGUMENT, "databases: at most %u", (unsigned)DATABASES_MAX);
 	if (st_root(ks->st))
 		return dataset_take(ks, ei);
 	if (ks->databases == 0)
 		return err_set(ei, ERR_MISSING, "the pool has no dataset yet");
+	st_stats_get(ks->st, &s);
+	if (s.objects)
+		return err_set(ei, ERR_CORRUPT, "the pool is damaged: it holds %llu objects and no dataset; restore it from a "
+			"backup", (unsigned long long)s.objects);
 	return dataset_new(ks, NULL, ks->databases, ei);
 }
 

@@ -170,7 +170,8 @@ struct ks_stats {
 };
 struct ks_stats *ks_stats(struct ks *ks); /* writable: CONFIG RESETSTAT clears it */
 
-/* Whole-structure check besides st_verify: indexes, TTL tree against records, counters. NULL or what is wrong. */
+/* Whole-structure check after st_verify, for a pool in which that found nothing: indexes, TTL tree against records,
+ * counters. NULL or what is wrong. */
 const char *ks_check(struct ks *ks);
 
 #endif
