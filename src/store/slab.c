@@ -141,7 +141,8 @@ static bool word_sound(uint64_t word, bool head)
 	unsigned cls = word & 0xff, state = word >> 8 & 0xff;
 	if (head)
 		return word == (uint64_t)ST__SLAB_HEAD << 8;
-	return word == 0 || (word >> 16 == 0 && cls < st__class_count() && (state == ST__SLAB_PARTIAL || state == ST__SLAB_FULL));
+	bool used = state == ST__SLAB_PARTIAL || state == ST__SLAB_FULL;
+	return word == 0 || (used && word >> 16 == 0 && cls < st__class_count());
 }
 
 bool st__extent_adopt(struct store *st, uint64_t start)

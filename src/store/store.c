@@ -291,7 +291,8 @@ static enum err recover(struct store *st, struct errinfo *ei)
 	st->floor = meta->floor;
 	for (uint32_t i = 1; i < st->extents; i++)
 		if (!st__extent_adopt(st, st->span[i].start))
-			return err_set(ei, ERR_CORRUPT, "the slab words of extent %u are damaged; restore the pool from a backup", i);
+			return err_set(ei, ERR_CORRUPT, "the slab words of extent %u are damaged; restore the pool from a backup",
+				i);
 	return ERR_OK;
 }
 

@@ -3,8 +3,8 @@
  *
  *   CALL FILE WHAT [SKIP [COUNT]]
  *
- * CALL: open read write sync allocate rename unlink map any. FILE: log (the log and its big records), part (parts of the
- * pool, under their own or their first name), dir (directories), map (memory that is synced), notlog (parts,
+ * CALL: open read write sync allocate rename unlink map any. FILE: log (the log and its big records), part (parts of
+ * the pool, under their own or their first name), dir (directories), map (memory that is synced), notlog (parts,
  * directories, the set file), pool (any of these).
  * WHAT: the number of an errno, short (a write of half the bytes), or kill: the process dies instead of the call.
  * SKIP: so many calls that fit pass first, counted since the rules last changed; COUNT: so many fail (all). */
