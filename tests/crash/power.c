@@ -349,8 +349,10 @@ static bool caught(enum st__broken what, uint64_t most)
 static int teeth(void)
 {
 	static const char *const name[] = {[ST__BROKEN_DROP_FLUSH] = "one flush in four is left out",
-		[ST__BROKEN_DROP_FENCE] = "the first fence is left out", [ST__BROKEN_APPLY_FIRST] = "applied before it is logged",
-		[ST__BROKEN_REPLAY_OLDER] = "an older record is replayed", [ST__BROKEN_SKIP_SUM] = "the checksum is not looked at",
+		[ST__BROKEN_DROP_FENCE] = "the first fence is left out",
+		[ST__BROKEN_APPLY_FIRST] = "applied before it is logged",
+		[ST__BROKEN_REPLAY_OLDER] = "an older record is replayed",
+		[ST__BROKEN_SKIP_SUM] = "the checksum is not looked at",
 		[ST__BROKEN_REUSE_EARLY] = "freed memory is reused in the same tick"};
 	unsigned passed = 0, not_caught = 0;
 	for (unsigned k = 1; k < sizeof(name) / sizeof(*name); k++) {
@@ -395,7 +397,8 @@ int main(int argc, char **argv)
 	time_t until = seconds ? time(NULL) + (time_t)seconds : 0;
 	for (; images < most && failures < FAILURES_MAX && (!until || time(NULL) < until); seed++)
 		life(seed, most);
-	printf("%" PRIu64 " crash images of %" PRIu64 " lives, %" PRIu64 " openings within them\n", images, lives, reopened);
+	printf("%" PRIu64 " crash images of %" PRIu64 " lives, %" PRIu64 " openings within them\n", images, lives,
+		reopened);
 	unsigned unseen = missed();
 	if (unseen)
 		printf("the workload no longer reaches %u of these\n", unseen);
