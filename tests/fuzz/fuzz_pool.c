@@ -1,7 +1,7 @@
 /* Fuzzer of pool images. The input is a list of changes to one of a few sound images: bytes, words, references,
  * stretches, at places that the image knows (superblock, extent table and heads, log, slab words, bitmaps, head
- * state, objects). Sums can be put right again, so that what stands behind them is reached. Opening must refuse or recover; the
- * verifier and the keyspace's check must come to an end; a pool that both find sound must go on working.
+ * state, objects). Sums can be put right again, so that what stands behind them is reached. Opening must refuse or
+ * recover; the verifier and the keyspace's check must come to an end; a pool that both find sound must go on working.
  *
  * Input: image, what to put right, then changes of 8 bytes: region, position (2), kind, value (4). */
 #include "base/buf.h"
