@@ -83,7 +83,7 @@ void cmd_setbit(struct call *c)
 		tstr_write(c->ks, c->db, key, found ? &r : NULL, at / 8, (struct bytes){(const char *)&b, 1});
 		ks_event(c->ks, KS_EV_STRING, "setbit", c->db, key.name);
 	} else {
-		fam_make_raw(c, key, &r);
+		fam_make_raw(&r);
 	}
 	reply_i64(c->r, (old & bit) != 0);
 }

@@ -232,7 +232,7 @@ static bool grow(struct call *c, struct ks_key key, struct ks_ref *r, bool found
 	if (found) {
 		tstr_view(r, &v);
 		if (v.len > top) {
-			fam_make_raw(c, key, r);
+			fam_make_raw(r);
 			return false;
 		}
 	}

@@ -142,12 +142,8 @@ bool fam_room_many(struct call *c, uint32_t first, uint32_t step, size_t bytes)
 	return ks_reserve_many(c->ks, keys, bytes) || no_room(c);
 }
 
-void fam_make_raw(const struct call *c, struct ks_key key, struct ks_ref *r)
+void fam_make_raw(struct ks_ref *r)
 {
-	struct tstr v;
-
-	if (strcmp(ks_ref_encoding(r), "raw") == 0)
-		return;
-	tstr_view(r, &v);
-	tstr_write(c->ks, c->db, key, r, v.len, (struct bytes){NULL, 0});
+	if (strcmp(ks_ref_encoding(r), "raw") != 0)
+		tstr_make_raw(r);
 }

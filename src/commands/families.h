@@ -45,7 +45,7 @@ bool fam_room_many(struct call *c, uint32_t first, uint32_t step, size_t bytes);
 
 /* Redis turns a value that an editing command merely looked at into its raw form, and OBJECT ENCODING tells. Does the
  * same for a string key; needs room for tstr_write(its length, 0). */
-void fam_make_raw(const struct call *c, struct ks_key key, struct ks_ref *r);
+void fam_make_raw(struct ks_ref *r);
 
 /* ---- handlers ---- */
 

@@ -25,11 +25,13 @@ void srv__pause(struct srv *srv, int64_t until_ms, bool writes_only)
 	if (until_ms > srv->pause_until_ms)
 		srv->pause_until_ms = until_ms;
 	srv->pause_writes_only = writes_only && !all;
+	ks_hold_expired(srv->ks, true);
 }
 
 void srv__unpause(struct srv *srv)
 {
 	srv->pause_until_ms = 0;
+	ks_hold_expired(srv->ks, false);
 	while (!link_empty(&srv->paused)) {
 		struct client *c = SRV_CONTAINER(srv->paused.next, struct client, paused);
 		link_del(&c->paused);

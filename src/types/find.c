@@ -43,7 +43,9 @@ static inline bool look(struct ks *ks, unsigned db, struct ks_key key, struct ks
 		out->db = db;
 		out->moves = ks->moves;
 		if (UNLIKELY(rec_expired(ks__record(ks, out->pos.item), ks->now))) {
-			ks__expire(out);
+			/* a writer puts another in its place, so there it always goes */
+			if (!ks->hold_expired || how == LOOK_WRITE)
+				ks__expire(out);
 			there = false;
 		} else if (how != LOOK_PEEK) {
 			ks__access(ks, key.hash);

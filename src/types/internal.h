@@ -36,6 +36,7 @@ struct ks {
 	struct ks_stats stats;
 	struct ks_observer observer[KS__OBSERVERS];
 	bool active_expire;
+	bool hold_expired;
 	bool weak;              /* tests: hashes collide often */
 	char name[KS_KEY_MAX];  /* the key of an event about a record that is gone */
 	char said[256];         /* ks_check's answer */

@@ -72,6 +72,8 @@ unsigned ks_expire_due(struct ks *ks, unsigned max);
 int64_t ks_next_deadline(const struct ks *ks);
 /* DEBUG SET-ACTIVE-EXPIRE. Reads still treat expired keys as gone. */
 void ks_set_active_expire(struct ks *ks, bool on);
+/* While on, readers that meet an expired key leave it where it is (CLIENT PAUSE); it counts as absent all the same. */
+void ks_hold_expired(struct ks *ks, bool on);
 
 /* ---- finding ---- */
 

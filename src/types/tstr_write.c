@@ -142,6 +142,17 @@ uint64_t tstr_write(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref
 	return w.len;
 }
 
+void tstr_make_raw(struct ks_ref *r)
+{
+	struct tstr v;
+	struct write w;
+
+	tstr_view(r, &v);
+	w = (struct write){r->ks, v.len, {NULL, 0}, v.len};
+	if (v.form != TSTR_ROPE)
+		write_record(r, &w, ks__record(r->ks, r->pos.item));
+}
+
 size_t tstr_write_reserve(const struct ks_ref *found, uint64_t at, size_t n)
 {
 	uint64_t had = found ? length_of(ks__ref_record(found)) : 0;

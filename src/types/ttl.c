@@ -218,6 +218,11 @@ int64_t ks_next_deadline(const struct ks *ks)
 	return next;
 }
 
+void ks_hold_expired(struct ks *ks, bool on)
+{
+	ks->hold_expired = on;
+}
+
 void ks_set_active_expire(struct ks *ks, bool on)
 {
 	ks->active_expire = on;
