@@ -243,7 +243,7 @@ static void test_changes_of_watched_keys_are_seen(void **state)
 		{"copy a other2", true}, {"copy other a replace", false}, {"unlink a", false}, {"touch a", true},
 		{"flushdb", false}, {"flushall", false}, {"swapdb 0 1", false}, {"swapdb 1 2", true}, {"getset a 9", false},
 		{"select 1;set a 1;select 0", true}, {"select 1;flushdb;select 0", true}, {"getex a ex 100", false},
-		{"mset other 1 a 2", false}, {"setbit a 3 1", false}, {"setrange a 0 zz", false},
+		{"mset other 1 a 2", false}, {"setbit a 3 1", true}, {"setbit a 3 0", false}, {"setrange a 0 zz", false},
 	};
 	for (size_t i = 0; i < sizeof(deeds) / sizeof(deeds[0]); i++) {
 		fix_run(f, &f->b, "flushall");
@@ -467,7 +467,11 @@ static void test_exec_larger_than_a_tick_is_undone_whole(void **state)
 		argv[1].n = (size_t)snprintf(key, sizeof(key), "key:%d", i);
 		assert_string_equal(fix_runv(&f, &f.a, argv, 3), "+QUEUED\r\n");
 	}
-	FIX_SAYS(&f, "exec", "-OOM the transaction is larger than one tick can hold; nothing of it was applied.\r\n");
+	/* How full the pool is by now depends on its secret a little: either bound may be met first. */
+	const char *said = fix_run(&f, &f.a, "exec");
+	if (strcmp(said, "-OOM command not allowed when the pool is full (see pool-size).\r\n") != 0)
+		assert_string_equal(said,
+			"-OOM the transaction is larger than one tick can hold; nothing of it was applied.\r\n");
 	FIX_SAYS(&f, "get n", "$2\r\n41\r\n");
 	for (int i = 0; i < KEYS; i++) {
 		struct bytes range[4] = {BYTES_LIT("getrange"), {key, 0}, BYTES_LIT("0"), BYTES_LIT("2")};
