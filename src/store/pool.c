@@ -328,8 +328,8 @@ static enum err open_pool(struct pool *q, const struct st_options *o, const stru
 	if (!q->pop)
 		return st__pmemobj_error(ei, "opening", p->dir, p->reserved);
 	p->base = (char *)q->pop;
-	/* Not pmem_is_pmem: libpmem does not know what libpmemobj has mapped, and says no. Where one part maps with MAP_SYNC,
-	 * libpmemobj maps all of them so. */
+	/* Not pmem_is_pmem: libpmem does not know what libpmemobj has mapped, and says no. Where one part maps with
+	 * MAP_SYNC, libpmemobj maps all of them so. */
 	p->is_pmem = d->dax;
 	uint64_t by_itself = 0; /* libpmemobj grows when we say so */
 	pmemobj_ctl_set(q->pop, "heap.size.granularity", &by_itself);
