@@ -305,7 +305,7 @@ static enum err sim_extent(struct st__pool *p, unsigned index, uint64_t bytes, u
 {
 	uint64_t at = sim_end(p, index);
 	bytes = (bytes + ST__SLAB - 1) & ~(uint64_t)(ST__SLAB - 1);
-	if (at + bytes > p->reserved)
+	if (at % ST__SLAB || at > p->reserved || bytes > p->reserved - at)
 		return err_set(ei, ERR_FULL, "the simulated medium is full");
 	struct st__extent_ref_layout *e = &p->root->extent[index];
 	e->pool_uuid = bytes;

@@ -57,6 +57,9 @@ static enum err open_extents(struct store *st, struct errinfo *ei)
 		if (p->root->extent[i].off == 0) {
 			if (i >= 2)
 				break;
+			if (!p->created && p->root->super.boots)
+				return err_set(ei, ERR_CORRUPT, "extent %u is missing from the pool's table; restore the pool from a "
+					"backup", i);
 			e = p->ops->extent(p, i, i == 0 ? log_bytes(st) : extent_bytes(st, 0), &start, &slabs, ei);
 		} else {
 			e = p->ops->locate(p, i, &start, &slabs, ei);

@@ -108,11 +108,12 @@ static void add_version(unsigned s, uint64_t v, char *to, size_t *n)
 {
 	static char value[32768];
 	size_t len = value_of(s, v, value);
-	*n += (size_t)sprintf(to + *n, "INCR s%u:n\r\n*3\r\n$3\r\nSET\r\n$%d\r\ns%u:%02" PRIu64 "\r\n$%zu\r\n", s, 5, s, v % KEYS,
-		len);
+	*n += (size_t)sprintf(to + *n, "INCR s%u:n\r\n", s);
+	*n += (size_t)sprintf(to + *n, "*3\r\n$3\r\nSET\r\n$5\r\ns%u:%02" PRIu64 "\r\n$%zu\r\n", s, v % KEYS, len);
 	memcpy(to + *n, value, len);
 	*n += len;
-	*n += (size_t)sprintf(to + *n, "\r\nMULTI\r\nSET s%u:a %" PRIu64 "\r\nSET s%u:b %" PRIu64 "\r\nEXEC\r\n", s, v, s, v);
+	*n += (size_t)sprintf(to + *n, "\r\nMULTI\r\nSET s%u:a %" PRIu64 "\r\n", s, v);
+	*n += (size_t)sprintf(to + *n, "SET s%u:b %" PRIu64 "\r\nEXEC\r\n", s, v);
 }
 
 static void load(void)
@@ -161,7 +162,8 @@ static unsigned verify_stream(unsigned s, uint64_t acked)
 	unsigned wrong = 0;
 	uint64_t a = number("GET s%u:a\r\n", s), b = number("GET s%u:b\r\n", s), n = number("GET s%u:n\r\n", s);
 	if (a < acked || a != b || n < a || n > a + 1) {
-		printf("stream %u: %" PRIu64 " acknowledged; pair %" PRIu64 " %" PRIu64 ", counter %" PRIu64 "\n", s, acked, a, b, n);
+		printf("stream %u: %" PRIu64 " acknowledged; pair %" PRIu64 " %" PRIu64 ", counter %" PRIu64 "\n", s, acked, a,
+			b, n);
 		wrong++;
 	}
 	for (uint64_t v = a > KEYS - 2 ? a - (KEYS - 2) : 1; v <= a; v++) {
