@@ -134,7 +134,7 @@ check: ## install what is missing, build, run every test
 	@deps/install build test
 	@$(MAKE) check-programs
 	@$(SAN) check-sanitized
-	@$(RUN) unit lint client tcl crash oracle fuzz --build $(BUILD)/asan --short unit tcl crash
+	@$(RUN) crash unit lint client tcl oracle fuzz --build $(BUILD)/asan --short crash unit tcl
 
 check-programs: all $(UNIT) $(CRASH) $(CLIENT) $(ORACLE) $(FUZZ)
 check-sanitized: all $(UNIT) $(CRASH)
