@@ -173,11 +173,16 @@ enum err st__ring_open(struct st__ring *r, const struct st__pool *p, bool read_o
 		e = st__errno(ei, errno, "opening the log", r->path);
 	else
 		e = read_head(r, p, ei);
+	if (!e) {
+		measure(r);
+		if (r->head.start % r->head.ring > r->warm) /* what is before it was written and synced */
+			e = err_set(ei, ERR_CORRUPT, "the log %s is damaged: it was truncated; restore the pool and its log from a "
+				"backup", r->path);
+	}
 	if (e) {
 		st__ring_close(r);
 		return e;
 	}
-	measure(r);
 	if (!read_only)
 		open_through(r);
 	return ERR_OK;
