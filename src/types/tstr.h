@@ -60,7 +60,8 @@ void tstr_put_i64(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *
  * after these commands (but APPEND to an absent key is tstr_put there, and should be here). s must not lie in the
  * key's own record. Needs ks_reserve(key + tstr_write_reserve). */
 uint64_t tstr_write(struct ks *ks, unsigned db, struct ks_key key, struct ks_ref *found, uint64_t at, struct bytes s);
-/* OBJECT ENCODING says raw from now on; the value is as it was, so nobody is told. Needs what an empty tstr_write does. */
+/* OBJECT ENCODING says raw from now on; the value is as it was, so nobody is told. Needs what an empty tstr_write
+ * does. */
 void tstr_make_raw(struct ks_ref *r);
 /* What tstr_write may need, for ks_reserve. */
 size_t tstr_write_reserve(const struct ks_ref *found, uint64_t at, size_t n);
