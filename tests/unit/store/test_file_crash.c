@@ -312,7 +312,7 @@ static void wait_for(bool (*what)(void))
 {
 	for (int i = 0; !what(); i++) {
 		usleep(1000);
-		assert_true(i < 20000);
+		assert_true(i < 200000); /* minutes: a slow disk is no failure */
 	}
 }
 
@@ -394,7 +394,7 @@ static void test_checkpoint_errors_fill_the_log(void **state)
 		world_tick(&w, 8);
 	for (int i = 0; st_durable(w.st) < w.past[w.ticks].lsn; i++) {
 		usleep(1000);
-		assert_true(i < 20000);
+		assert_true(i < 200000); /* minutes: a slow disk is no failure */
 	}
 	assert_non_null(st_write_error(w.st));
 	power.fails = NULL;

@@ -68,7 +68,7 @@ static void wait_durable(uint64_t lsn)
 {
 	for (int i = 0; st_durable(w.st) < lsn; i++) {
 		usleep(500);
-		assert_true(i < 20000);
+		assert_true(i < 200000); /* minutes: a slow disk is no failure */
 	}
 }
 
