@@ -58,8 +58,6 @@ struct slice {
 	unsigned freed;
 };
 
-static bool has_children(const struct store *st, st_off off);
-
 static void count_child(void *ctx, st_off child)
 {
 	(void)child;

@@ -310,13 +310,12 @@ static void release(struct store *st)
 			super_set(st, &st->pool->root->super.clean, 1);
 		st->pool->ops->close(st->pool);
 	}
-	for (uint64_t s = 0; st->slab && s < st->slab_n; s++) {
+	if (st->slab) {
 		/* Only units of extents were ever written: the rest of the table is untouched memory. */
 		for (uint32_t i = 0; i < st->extents; i++)
 			for (uint64_t u = 0; u < st->span[i].units; u++)
 				mem_free(st->slab[(st->span[i].start >> ST__SLAB_SHIFT) + u].busy);
 		munmap(st->slab, st->slab_n * sizeof(*st->slab));
-		break;
 	}
 	for (uint32_t i = 0; i < st->arena.n; i++)
 		mem_free(st->arena.block[i]);
